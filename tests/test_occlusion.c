@@ -165,9 +165,8 @@ TEST("/occlusion/frame", test_frame) {
 
 /* With edge_weakens=truncation rho stays across edges and T falls by the class's factor. */
 TEST("/occlusion/edge-weakens", test_edge_weakens) {
-    struct params p;
+    struct params p = default_params();
     struct scaling s;
-    params_default(&p);
     p.edge_factor_1 = 0.5;
     p.edge_factor_2 = 0.25;
     for (p.edge_weakens = EDGE_WEAKENS_BOTH; p.edge_weakens <= EDGE_WEAKENS_TRUNCATION;

@@ -97,9 +97,8 @@ TEST("/params/round_trip", test_round_trip) {
 }
 
 TEST("/params/short_numbers", test_short_numbers) {
-    struct params p;
+    struct params p = default_params();
     char text[64];
-    params_default(&p);
     g_assert_cmpint(param_put(&p, row("data_weight"), 0.07), ==, 0);
     g_assert_cmpstr(param_print(&p, row("data_weight"), text, sizeof text), ==, "0.07");
     g_assert_cmpint(param_put(&p, row("data_weight"), 0.1 + 0.2), ==, 0);
@@ -184,9 +183,8 @@ TEST("/params/accepted", test_accepted) {
         {"fill=on", "fill", 1},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct params p;
+        struct params p = default_params();
         char why[256];
-        params_default(&p);
         if (params_assign(&p, cases[i].assignment, why, sizeof why) != 0)
             g_error("%s", why);
         g_assert_cmpfloat(param_get(&p, row(cases[i].name)), ==, cases[i].value);

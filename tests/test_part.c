@@ -104,10 +104,9 @@ struct result {
 
 static struct result compute(const uint8_t *left, const uint8_t *right, const struct rig_use *use,
                              const char *settings) {
-    struct params p;
+    struct params p = default_params();
     struct result r;
     int error;
-    params_default(&p);
     scene_set(&p, settings);
     p.backend = BACKEND_CPU;
     r.stereo = handle_open(NULL, &p, 640, 480, 1, rig_use_maps(use), &error);

@@ -309,9 +309,8 @@ static void test_tap(struct fixture *f) {
  * late a busy machine reads it. */
 TEST("/player/pace", test_pace) {
     const char *words[] = {"synth:width=16,height=16,range=4,frames=6"};
-    struct params params;
+    struct params params = default_params();
     int error;
-    params_default(&params);
     params.backend = BACKEND_CPU;
     params.threads = 1;
     params.disparity_range = 4;

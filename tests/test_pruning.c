@@ -20,6 +20,12 @@ static struct case_shape shape_of(int width, int height, int labels) {
                                .seed = (uint64_t)g_test_rand_int()};
 }
 
+/* Sizes are below these. */
+static struct case_shape random_shape(int width, int height) {
+    return shape_of(g_test_rand_int_range(1, width), g_test_rand_int_range(1, height),
+                    g_test_rand_int_range(2, WATCHED ? 90 : 150));
+}
+
 /* ---- messages and winners */
 
 /* A label that is kept begins with what the node above has of it, among all labels or those that
@@ -27,9 +33,7 @@ static struct case_shape shape_of(int width, int height, int labels) {
 TEST("/pruning/start", test_start) {
     static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
-        struct case_shape shape =
-            shape_of(g_test_rand_int_range(1, 22), g_test_rand_int_range(1, 22),
-                     g_test_rand_int_range(2, WATCHED ? 90 : 150));
+        struct case_shape shape = random_shape(22, 22);
         case_begin(&c, &shape);
         int blocks = g_test_rand_int_range(1, KEPT_MOST + 1);
         struct grid g = case_grid(&c);
@@ -201,9 +205,7 @@ static void assert_winner(const struct pruned_message_args *a, const struct list
 TEST("/pruning/some-kept", test_some_kept) {
     static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
-        struct case_shape shape =
-            shape_of(g_test_rand_int_range(1, 20), g_test_rand_int_range(1, 20),
-                     g_test_rand_int_range(2, WATCHED ? 90 : 150));
+        struct case_shape shape = random_shape(20, 20);
         case_begin(&c, &shape);
         int blocks = g_test_rand_int_range(1, KEPT_MOST + 1);
         struct pruned_message_args a = case_pruned_message_args(&c, blocks);
@@ -272,9 +274,7 @@ static void assert_kept_sums(const struct pruned_downsample_args *d,
 TEST("/pruning/costs", test_costs) {
     static struct pass_case c;
     for (int round = 0; round < ROUNDS; round++) {
-        struct case_shape shape =
-            shape_of(g_test_rand_int_range(1, 30), g_test_rand_int_range(1, 20),
-                     g_test_rand_int_range(2, WATCHED ? 90 : 150));
+        struct case_shape shape = random_shape(30, 20);
         int blocks = g_test_rand_int_range(1, KEPT_MOST + 1);
         case_begin(&c, &shape);
         struct pruned_cost_args a = case_pruned_cost_args(&c, blocks);
@@ -564,10 +564,9 @@ static const char *const probed[] = {"", "cost_smoothing=off cost_adapts=false",
 /* Labels that are kept cost what those of single pixels cost without pruning. */
 static void check_probe_costs(const char *settings) {
     enum { W = 97, H = 41, L = 90 };
-    struct params p;
+    struct params p = default_params();
     OWN_FRAME *f = scene_frame(W, H, 3, 60, 5);
     struct livestereo *s[2];
-    params_default(&p);
     p.disparity_range = L;
     scene_set(&p, settings);
     for (int i = 0; i < 2; i++) {
@@ -600,8 +599,7 @@ TEST("/pruning/probe-costs", test_probe_costs) {
  * belief; a message that is handed on is at most T. */
 TEST("/pruning/probe", test_probe) {
     enum { W = 141, H = 43, L = 90, SCENE_LABELS = 60 };
-    struct params p;
-    params_default(&p);
+    struct params p = default_params();
     p.disparity_range = L;
     OWN_FRAME *f = scene_frame(W, H, 1, SCENE_LABELS, 3);
     OWN_HANDLE *s = frame_open(1, VARIANT_OPTIMISED, W, H, 1);
@@ -666,9 +664,8 @@ static void draw_poles(struct frame *f, int disparity, int contrast, uint32_t se
 
 /* A bit for each pole of which at least half has its disparity. */
 static unsigned poles_found(struct livestereo *s, struct frame *f, int disparity, bool pruned) {
-    struct params p;
+    struct params p = default_params();
     unsigned found = 0;
-    params_default(&p);
     p.disparity_range = 128;
     p.pruning = pruned;
     p.cost_adapts = false; /* it would take the texture, which is white noise, for noise */
