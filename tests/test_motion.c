@@ -420,8 +420,9 @@ TEST("/motion/layers", test_layers) {
 TEST("/motion/conflicts", test_conflicts) {
     static const char *const wrong[] = {"occlusion_masks=1", "lr_check=warp",
                                         "cost_smoothing=cross", "bp_schedule=tiles"};
-    struct params p = default_params();
+    struct params p;
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        params_default(&p);
         scene_set(&p, base);
         g_assert_null(params_conflict(&p));
         scene_set(&p, wrong[i]);
