@@ -10,6 +10,7 @@
 #include "config/presets.h"
 #include "base/quantile.h"
 #include "tests/frame_run.h"
+#include "tests/splitmix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,21 +53,13 @@ struct times {
     int count;
 };
 
-/* The next number of splitmix64. */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* Random colours and, as left view, the same moved by up to labels - 1 px in strips. */
 static void draw_pair(struct frame *f, int labels) {
     uint64_t state = 1;
     int w = f->left.width, h = f->left.height;
     size_t channels = (size_t)f->left.channels;
     for (size_t i = 0; i < image_bytes(&f->right); i++)
-        f->right.data[i] = (uint8_t)next_random(&state);
+        f->right.data[i] = (uint8_t)splitmix64(&state);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
             int from = x - (y / 40 * 7 + x / 100 * 3) % labels;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "tests/shuffled_backend.h"
+#include "tests/splitmix.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -64,14 +65,6 @@ static int event_of(int slot, int number) {
     int event = MAX_SLOTS * number + slot;
     assert(event < MAX_EVENTS);
     return event;
-}
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
 }
 
 /* ---- issued */
@@ -159,7 +152,7 @@ static void run_pixels(struct shuffled *s, const struct work *work) {
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
     for (size_t i = count; i > 1; i--) {
-        size_t j = draw(&s->seed) % i;
+        size_t j = splitmix64(&s->seed) % i;
         uint32_t swap = order[i - 1];
         order[i - 1] = order[j];
         order[j] = swap;
@@ -188,13 +181,13 @@ static bool can_go_on(const struct shuffled *s, int stream) {
 
 static void step(struct shuffled *s) {
     int streams[STREAMS], count = 0;
-    if (draw(&s->seed) % STARVED_STEPS == 0)
-        s->starved = (int)(draw(&s->seed) % STREAMS);
+    if (splitmix64(&s->seed) % STARVED_STEPS == 0)
+        s->starved = (int)(splitmix64(&s->seed) % STREAMS);
     for (int stream = 0; stream < STREAMS; stream++)
         if (can_go_on(s, stream))
             streams[count++] = stream;
     assert(count); /* a wait is for what was issued before it, so one can */
-    int i = (int)(draw(&s->seed) % (uint64_t)count);
+    int i = (int)(splitmix64(&s->seed) % (uint64_t)count);
     do_first(s, streams[i] == s->starved ? streams[(i + 1) % count] : streams[i]);
 }
 

@@ -384,7 +384,7 @@ static int weight_of(const struct node_match *match, int height, int y, int nois
                               .match = (struct node_match *)match,
                               .bare_weight = 13,
                               .likeness = &likeness};
-    return evidence_weight(&a, 0, y);
+    return evidence_weight(&a, 0, y, evidence_agreement(&a, 0, y));
 }
 
 /* Evidence is the lead in fiftieths and how many of six rows agree, which may be one label off and
@@ -431,11 +431,13 @@ TEST("/pruning/evidence_averaged", test_evidence_averaged) {
         g_assert_cmpint(evidence_agreement(&a, 0, 3), ==, rows);
         m[3].lead = 16;
         m[3].depth = 128;
-        g_assert_cmpint(evidence_weight(&a, 0, 3), ==, rows == 6 ? 256 : 13);
+        g_assert_cmpint(evidence_weight(&a, 0, 3, evidence_agreement(&a, 0, 3)), ==,
+                        rows == 6 ? 256 : 13);
         m[5].label = 59;
         m[3].lead = 0;
         m[3].depth = 256;
-        g_assert_cmpint(evidence_weight(&a, 0, 3), ==, rows == 6 ? 13 + 2 * 243 / 3 : 13);
+        g_assert_cmpint(evidence_weight(&a, 0, 3, evidence_agreement(&a, 0, 3)), ==,
+                        rows == 6 ? 13 + 2 * 243 / 3 : 13);
     }
 }
 

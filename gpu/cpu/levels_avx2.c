@@ -135,7 +135,6 @@ void rows_evidence_avx2(const void *args, int width, int first, int last, void *
     for (int y = first; y < last; y++)
         for (int x = 0, ground = ground_of_row(a, y); x < width; x++) {
             struct node_weight w = node_weight_of(a, x, y, ground);
-            evidence_keep(a, x, y);
             size_t at = grid_labels(&a->grid, x, y);
             const uint16_t *restrict cost = a->source + at;
             uint16_t *restrict out = a->out + at;

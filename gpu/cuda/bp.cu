@@ -197,33 +197,35 @@ DEVICE void store_label(const bp_level &a, const work_item &p, uint32_t best, ui
         label[(size_t)p.y * (size_t)a.grid.width + (size_t)p.x] = (uint16_t)best;
 }
 
+/* The label of a pixel of a.parity; next(pixel, cost, messages) is done with what it needs. */
+template <int GROUP, typename Next>
+DEVICE void label_pixel(const bp_level &a, uint16_t *label, Next next) {
+    work_item p = work_item_of<GROUP>(a, a.parity);
+    wait_for_previous_kernel();
+    if (p.y >= a.grid.height)
+        return;
+    packed_labels in[DIRECTIONS], cost = cost_of<false, true>(a, p, a.parity);
+    read_all<false, false>(a, p, in);
+    store_label(a, p, wide_best_label<GROUP>(a, p, cost, in), label);
+    next(p, cost, in);
+}
+
 /* A half-step, and the labels of the pixels that send, which have all that these need. */
 template <int GROUP, int EDGES>
 __global__ void BP_BOUNDS labelled_single_kernel(const __grid_constant__ bp_level a,
                                                  uint16_t *label) {
-    if constexpr (!LEFT_OUT(GROUP)) {
-        work_item p = work_item_of<GROUP>(a, a.parity);
-        wait_for_previous_kernel();
-        if (p.y >= a.grid.height)
-            return;
-        packed_labels in[DIRECTIONS], cost = cost_of<false, true>(a, p, a.parity);
-        read_all<false, false>(a, p, in);
-        store_label(a, p, wide_best_label<GROUP>(a, p, cost, in), label);
-        send_all<GROUP, EDGES>(a, p, cost, in);
-    }
+    if constexpr (!LEFT_OUT(GROUP))
+        label_pixel<GROUP>(a, label,
+                           [&](const work_item &p, const packed_labels &cost, packed_labels *in) {
+                               send_all<GROUP, EDGES>(a, p, cost, in);
+                           });
 }
 
 template <int GROUP>
 __global__ void BP_BOUNDS best_label_kernel(const __grid_constant__ bp_level a, uint16_t *label) {
-    if constexpr (!LEFT_OUT(GROUP)) {
-        work_item p = work_item_of<GROUP>(a, a.parity);
-        wait_for_previous_kernel();
-        if (p.y >= a.grid.height)
-            return;
-        packed_labels in[DIRECTIONS], cost = cost_of<false, true>(a, p, a.parity);
-        read_all<false, false>(a, p, in);
-        store_label(a, p, wide_best_label<GROUP>(a, p, cost, in), label);
-    }
+    if constexpr (!LEFT_OUT(GROUP))
+        label_pixel<GROUP>(a, label,
+                           [](const work_item &, const packed_labels &, packed_labels *) {});
 }
 
 typedef void (*bp_kernel)(bp_level);

@@ -234,10 +234,8 @@ static __global__ void __launch_bounds__(THREADS)
     wait_for_previous_kernel();
     for (int i = (int)threadIdx.x; i < QUAD * quads; i += THREADS) {
         int x = quad_x(first + i / QUAD, i), y = top + i % QUAD / 2;
-        if (x >= a.grid.width || y >= a.grid.height)
-            continue;
-        weight[i] = node_weight_of(&a, x, y, ground_of_row(&a, y));
-        evidence_keep(&a, x, y);
+        if (x < a.grid.width && y < a.grid.height)
+            weight[i] = node_weight_of(&a, x, y, ground_of_row(&a, y));
     }
     __syncthreads();
     if (quad >= quads)

@@ -213,15 +213,15 @@ STAGE int evidence_agreement(const struct evidence_args *a, int x, int y) {
     return last_row - first_row < 2 * EVIDENCE_ROWS ? 2 * most : most;
 }
 
-/* Of a node that is not on the ground, in 1/256. */
-STAGE int evidence_weight(const struct evidence_args *a, int x, int y) {
+/* Of a node that is not on the ground, in 1/256. agreement: evidence_agreement() of it. */
+STAGE int evidence_weight(const struct evidence_args *a, int x, int y, int agreement) {
     struct node_match m = a->match[y * a->grid.width + x];
     int bare = a->bare_weight, noise = a->likeness ? a->likeness->noise - EVIDENCE_NOISE : 0,
         full = a->averaged ? DEPTHS_FULL : EVIDENCE_FULL;
     bare = stage_min(bare + NOISE_WEIGHT * stage_max(noise, 0), stage_max(bare, NOISE_MOST));
     if (m.label == NO_MATCH)
         return bare;
-    int lead = m.lead + EVIDENCE_UNIT * evidence_agreement(a, x, y),
+    int lead = m.lead + EVIDENCE_UNIT * agreement,
         depth = m.depth * (EVIDENCE_UNIT * full) / (DEPTH_UNIT * DEPTHS_FULL);
     int evidence = a->averaged ? lead + depth : stage_max(lead, depth);
     int above = evidence - EVIDENCE_UNIT * EVIDENCE_BARE,
@@ -235,17 +235,21 @@ struct node_weight {
     int weight, ground, gain;
 };
 
+/* Keeps how many rows agree, too, where that is wanted. */
 STAGE struct node_weight node_weight_of(const struct evidence_args *a, int x, int y, int ground) {
-    const struct node_match *m = a->match + y * a->grid.width + x;
+    int i = y * a->grid.width + x, agreement = 0;
+    const struct node_match *m = a->match + i;
+    struct node_weight w = {256, ground, m->gain};
     bool on_ground = m->label != NO_MATCH && is_near_ground(ground, m->label);
-    struct node_weight w = {on_ground ? 256 : evidence_weight(a, x, y), ground,
-                            on_ground ? m->gain : 0};
-    return w;
-}
-
-STAGE void evidence_keep(const struct evidence_args *a, int x, int y) {
+    if (a->agreement || !on_ground)
+        agreement = evidence_agreement(a, x, y);
     if (a->agreement)
-        a->agreement[y * a->grid.width + x] = (uint8_t)evidence_agreement(a, x, y);
+        a->agreement[i] = (uint8_t)agreement;
+    if (!on_ground) {
+        w.weight = evidence_weight(a, x, y, agreement);
+        w.gain = 0;
+    }
+    return w;
 }
 
 /* The cost of a label. */
@@ -257,7 +261,6 @@ STAGE uint16_t evidence_scaled(int cost, const struct node_weight *w, int label)
 STAGE void stage_evidence(const struct evidence_args *a, int x, int y) {
     struct node_weight w = node_weight_of(a, x, y, ground_of_row(a, y));
     size_t at = grid_labels(&a->grid, x, y);
-    evidence_keep(a, x, y);
     for (int d = 0; d < a->grid.padded; d++)
         a->out[at + d] = evidence_scaled(a->source[at + d], &w, d);
 }
