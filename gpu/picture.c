@@ -181,8 +181,7 @@ static const uint8_t *matching_input(struct graph *g, const struct pipeline *p,
     }
 }
 
-static const uint64_t *census_transform(struct graph *g, const struct picture *v,
-                                        const uint8_t *grey) {
+static uint64_t *census_transform(struct graph *g, const struct picture *v, const uint8_t *grey) {
     struct census_args a = {.grey = grey, .width = v->width, .height = v->height};
     a.out = graph_buffer(g, picture_pixels(v) * sizeof(*a.out));
     graph_stage(g, STAGE_census, &a, v->width, v->height);
@@ -190,9 +189,9 @@ static const uint64_t *census_transform(struct graph *g, const struct picture *v
 }
 
 /* That of a picture whose rows have been moved. */
-static const uint64_t *renew_census(struct graph *g, const struct picture *v) {
+static uint64_t *renew_census(struct graph *g, const struct picture *v) {
     struct census_args a = {.grey = v->grey,
-                            .out = (uint64_t *)v->census,
+                            .out = v->census,
                             .width = v->width,
                             .height = v->height,
                             .offset = v->row_offset,
@@ -318,7 +317,7 @@ void picture_adapt(struct graph *g, const struct pipeline *p, const struct liken
         graph_begin(g, UNIT_MIXED_CENSUS);
         struct mix_census_args a = {
             .likeness = likeness,
-            .census = (uint64_t *)v->census,
+            .census = v->census,
             .smoothed = census_transform(g, v, convolve(g, v, v->grey, 1, binomial)),
             .width = v->width};
         graph_stage(g, STAGE_mix_census, &a, v->width, v->height);

@@ -14,7 +14,7 @@ struct picture {
     const uint32_t *block_sums; /* of the picture as it came, stage deblock_sum's, or NULL */
     const uint8_t *matched;     /* what is compared: the picture, smoothed if smooth_sigma is set */
     const uint8_t *grey;        /* luma of matched, or what matching_input computes from it */
-    const uint64_t *census;
+    uint64_t *census;
     const uint64_t *descriptor; /* census or vectors, of so many words a pixel */
     int words;
     const int32_t *row_offset; /* by which rows were moved, or NULL */
