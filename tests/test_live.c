@@ -190,7 +190,8 @@ TEST("/live/quit-anywhere", test_quit_anywhere) {
 /* The Makefile links this program with --wrap for it. */
 int __real_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
 int __wrap_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
-static struct live *watched; /* the lock must be free while a frame is started */
+/* While a frame is started the lock must be free, and few pairs have been read ahead of it. */
+static struct live *watched;
 
 int __wrap_matcher_start(struct matcher *matcher, const struct params *params,
                          struct frame *frame) {
@@ -199,7 +200,9 @@ int __wrap_matcher_start(struct matcher *matcher, const struct params *params,
     end.tv_sec += 10; /* a lock that this thread holds is never free */
     if (watched) {
         g_assert_cmpint(pthread_mutex_timedlock(&watched->lock, &end), ==, 0);
+        long ahead = watched->stats.captured - 1 - frame->index;
         pthread_mutex_unlock(&watched->lock);
+        g_assert_cmpint(ahead, <=, watched->options.player ? 1 : 2);
     }
     return __real_matcher_start(matcher, params, frame);
 }

@@ -81,7 +81,8 @@ struct live *live_open(struct source *source, struct matcher *matcher, const str
      * keeps, and both queues; for a player the paused frame, and the one before it while a thread
      * still has it. */
     int places = matcher ? 4 + options->kept + 2 * QUEUE_DEPTH + 2 * options->player : 1;
-    live->pairs = queue_open(QUEUE_DEPTH, options->policy);
+    bool one_ahead = options->player && options->policy == QUEUE_WAIT;
+    live->pairs = queue_open(one_ahead ? 1 : QUEUE_DEPTH, options->policy);
     live->shown = queue_open(QUEUE_DEPTH, options->policy);
     live->pool = pool_open(places, source->width, source->height, source->channels,
                            source->has_truth, matcher ? matcher_frame_alloc(matcher) : NULL);

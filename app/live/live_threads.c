@@ -197,6 +197,7 @@ void *live_capture_thread(void *context) {
         note_captured(live, frame);
         if (live->matcher && queue_give(live->pairs, &frame) != 0)
             break;
+        queue_wait_for_room(live->pairs); /* a pair read too early is shown late */
     }
     frame_drop(&frame);
     queue_end(live->pairs);

@@ -35,11 +35,21 @@ struct queue *queue_open(int capacity, enum queue_policy policy) {
     return queue;
 }
 
+/* Holds the lock. */
+static void wait_for_room(struct queue *queue) {
+    while (queue->policy == QUEUE_WAIT && queue->frames.length == queue->capacity && !queue->ended)
+        pthread_cond_wait(&queue->not_full, &queue->lock);
+}
+
+void queue_wait_for_room(struct queue *queue) {
+    LOCKED(&queue->lock);
+    wait_for_room(queue);
+}
+
 int queue_give(struct queue *queue, struct frame **frame) {
     struct frame *oldest = NULL;
     pthread_mutex_lock(&queue->lock);
-    while (queue->policy == QUEUE_WAIT && queue->frames.length == queue->capacity && !queue->ended)
-        pthread_cond_wait(&queue->not_full, &queue->lock);
+    wait_for_room(queue);
     bool ended = queue->ended;
     if (!ended) {
         if (queue->frames.length == queue->capacity) {

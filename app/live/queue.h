@@ -23,6 +23,9 @@ struct queue *queue_open(int capacity, enum queue_policy policy);
  * dropped. */
 int queue_give(struct queue *queue, struct frame **frame);
 
+/* Waits until a frame could be given without waiting. */
+void queue_wait_for_room(struct queue *queue);
+
 /* Waits up to timeout_ms (-1: for ever) for a frame. 0, QUEUE_END, -ETIMEDOUT, or -EINTR after
  * queue_interrupt. */
 int queue_take(struct queue *queue, int timeout_ms, struct frame **frame);
