@@ -13,6 +13,14 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+/* A source for where faults are tried, and a calibration that fits it. */
+#define SYNTH "synth:width=48,height=32,range=8"
+#define RIG                                                     \
+    "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"            \
+    "M1: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n" \
+    "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"   \
+    "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n"
+
 struct outcome {
     char *out, *err;
     int code; /* exit code, -1 for a signal */

@@ -7,13 +7,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#define SYNTH "synth:width=48,height=32,range=8"
-#define RIG                                                     \
-    "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"            \
-    "M1: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n" \
-    "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"   \
-    "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n"
-
 /* Where the reader of its standard output goes away it ends as others do, without a word. */
 CLI_TEST("/cli/reader-gone", test_reader_gone) {
     AUTO(outcome_free) struct outcome o = shell("$B --help-params | true; exit ${PIPESTATUS[0]}");

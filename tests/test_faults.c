@@ -10,13 +10,6 @@
  */
 #include "tests/cli.h"
 
-#define SYNTH "synth:width=48,height=32,range=8"
-#define RIG                                                     \
-    "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"            \
-    "M1: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n" \
-    "M2: [40, 0, 24, 0, 40, 16, 0, 0, 1]\nD2: [0, 0, 0, 0]\n"   \
-    "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.1, 0, 0]\n"
-
 static const struct {
     const char *name;
     int errors[4]; /* 0 after the last */

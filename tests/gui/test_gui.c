@@ -179,8 +179,7 @@ GUI_TEST("/gui/mouse", test_mouse) {
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", "1.000 0.5000 0.5000"));
     g_autofree char *zoom = gui_look(&p, "state", "zoom");
     g_assert_true(g_str_has_prefix(zoom, "1.440 "));
-    gui_run_action(&p, "step-forward");
-    gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
+    gui_run_until(&p, "step-forward", "frame", "1");
     g_assert_true(gui_is(&p, "state", "zoom", zoom));
     gui_drag(&p, "picture", 0.5, 0.3, 1);
     gui_wait_for(&p, !gui_is(&p, "state", "zoom", zoom));

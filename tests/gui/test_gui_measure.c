@@ -259,8 +259,7 @@ GUI_TEST("/gui/measure/unit", test_unit) {
 GUI_TEST("/gui/measure/part", test_part) {
     GUI_PROGRAM p = {0};
     start(&p, "--roi 40,30,80,50");
-    gui_run_action(&p, "step-forward");
-    gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
+    gui_run_until(&p, "step-forward", "frame", "1");
     g_autofree char *part = gui_look(&p, "state", "part");
     g_assert_cmpstr(part, ==, "40 30 80x50 1.0000");
     struct gui_rect at = gui_find(&p, "picture");
@@ -285,8 +284,7 @@ GUI_TEST("/gui/measure/part", test_part) {
 GUI_TEST("/gui/measure/size", test_size) {
     GUI_PROGRAM p = {0};
     start(&p, "");
-    gui_run_action(&p, "step-forward");
-    gui_wait_for(&p, gui_number(&p, "state", "frame") == 1);
+    gui_run_until(&p, "step-forward", "frame", "1");
     gui_tab(&p, "all");
     gui_click_until(&p, "scale.1/2", "state", "part", "0 0 80x60 0.5000");
     gui_settle(&p);

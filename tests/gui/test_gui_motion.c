@@ -69,10 +69,6 @@ static gboolean is_inner(int x, int y) {
     return in_half >= BORDER && in_half < WIDTH / 2 - BORDER && y >= BORDER && y < HEIGHT - BORDER;
 }
 
-static gboolean has_view(const struct gui_program *p, const char *view) {
-    return gui_is(p, "state", "view", view);
-}
-
 static gboolean near(const uint8_t *a, const uint8_t *b, int most) {
     return abs(a[0] - b[0]) <= most && abs(a[1] - b[1]) <= most && abs(a[2] - b[2]) <= most;
 }
@@ -81,7 +77,7 @@ static gboolean near(const uint8_t *a, const uint8_t *b, int most) {
 GUI_TEST("/gui/motion/colors", test_colors) {
     GUI_PROGRAM p = {0};
     start(&p, "");
-    g_assert_true(has_view(&p, "motion"));
+    g_assert_true(gui_is(&p, "state", "view", "motion"));
     OWN_IMAGE shot = gui_shot(&p);
     long inner = 0, same = 0;
     EACH_PIXEL(x, y, WIDTH, HEIGHT) {
@@ -138,8 +134,7 @@ GUI_TEST("/gui/motion/views", test_views) {
     start(&p, "");
     struct image before = gui_shot(&p);
     for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
-        gui_run_action(&p, views[i][0]);
-        gui_wait_for(&p, has_view(&p, views[i][1]));
+        gui_run_until(&p, views[i][0], "view", views[i][1]);
         struct image now = gui_shot(&p);
         if (i + 1 < G_N_ELEMENTS(views))
             g_assert_cmpint(gui_changed(&p, &before, &now), >, 5000);
@@ -155,7 +150,7 @@ GUI_TEST("/gui/motion/views", test_views) {
         g_autofree char *message = gui_look(&p, "state", "message");
         g_assert_true(g_str_has_prefix(message, "Motion has one camera"));
     }
-    g_assert_true(has_view(&p, "motion"));
+    g_assert_true(gui_is(&p, "state", "view", "motion"));
     gui_run_action(&p, "range-from-frame"); /* as long as most are: 3.6 px */
     gui_until(&p, "value", "motion_color_range", "4");
 }
@@ -195,8 +190,7 @@ GUI_TEST("/gui/motion/saved", test_saved) {
         }
     flow_free(&flow);
 
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_number(&p, "state", "recording") == 1);
+    gui_run_until(&p, "record", "recording", "1");
     gui_run_action(&p, "record");
     gui_wait_for(&p, gui_says(&p, "Recorded 1 pair: "));
     gui_run_action(&p, "save-video");
@@ -265,8 +259,7 @@ GUI_TEST("/gui/motion/live", test_live) {
         &p, "motion " SETTINGS " 'gst:videotestsrc is-live=true pattern=smpte horizontal-speed=2 ! "
             "video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1 ! appsink name=picture'");
     g_assert_true(gui_is(&p, "state", "part", "0 0 64x48 1.0000"));
-    gui_run_action(&p, "record");
-    gui_wait_for(&p, gui_number(&p, "state", "recording") == 1);
+    gui_run_until(&p, "record", "recording", "1");
     long first = gui_number(&p, "state", "frame"); /* more than are on their way when it begins */
     gui_wait_for(&p, gui_number(&p, "state", "frame") > first + 9);
     gui_run_action(&p, "record");
@@ -278,7 +271,7 @@ GUI_TEST("/gui/motion/live", test_live) {
     gui_until(&p, "state", "path", pictures);
     gui_click_until(&p, "start.open", "state", "part", "0 0 128x64 1.0000");
     gui_settle(&p);
-    g_assert_true(has_view(&p, "motion"));
+    g_assert_true(gui_is(&p, "state", "view", "motion"));
     gui_run_action(&p, "quit");
     gui_wait_end(&p);
     g_assert_cmpint(p.exit_code, ==, 0);

@@ -362,8 +362,7 @@ GUI_TEST("/gui/start/kept", test_kept) {
               "disparity_range=128",
               GUI_SOURCE);
     gui_settle(&p);
-    gui_run_action(&p, "space");
-    gui_wait_for(&p, gui_is(&p, "state", "view", "points"));
+    gui_run_until(&p, "space", "view", "points");
     g_autofree char *calib = gui_calibration(&p, 160, 120, 100);
     open_over(&p, calib);
     gui_wait_for(&p, gui_has(&p, "state", "nearest"));

@@ -32,8 +32,7 @@ GUI_TEST("/gui/state/text", test_text) {
         while (scale != ways[i].end) {
             scale += ways[i].end < scale ? -0.25 : 0.25;
             g_autofree char *text = g_strdup_printf("Text size %.2f", scale);
-            gui_run_action(&p, ways[i].key);
-            gui_until(&p, "state", "message", text);
+            gui_run_until(&p, ways[i].key, "message", text);
         }
     gui_quit_once(&p);
     g_autofree char *path = state_path(&p, "view.ini", NULL), *kept = NULL;

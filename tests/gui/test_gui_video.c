@@ -89,8 +89,7 @@ GUI_TEST("/gui/video/held", test_held) {
     gui_spawn(&p, line);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         long before = gui_number(&p, "state", "frame");
-        gui_run_action(&p, kinds[i][0]);
-        gui_until(&p, "state", kinds[i][1], "1");
+        gui_run_until(&p, kinds[i][0], kinds[i][1], "1");
         gui_wait_for(&p, i == 0 ? gui_number(&p, "state", "frame") >= 3
                                 : gui_number(&p, "state", "frame") > before + 5);
         g_assert_true(g_file_set_contents(held, "", 0, NULL));

@@ -6,36 +6,27 @@
 
 #include <signal.h>
 
-static gboolean has_view(const struct gui_program *p, const char *view) {
-    return gui_is(p, "state", "view", view);
-}
-
 /* One view, left over disparity, side by side, four; keys act on the view under the mouse. */
 GUI_TEST("/gui/views/layouts", test_layouts) {
     GUI_PROGRAM p = gui_open("--paused", GUI_SOURCE);
-    g_assert_true(has_view(&p, "disparity"));
-    gui_run_action(&p, "layout");
-    gui_wait_for(&p, has_view(&p, "left disparity"));
+    g_assert_true(gui_is(&p, "state", "view", "disparity"));
+    gui_run_until(&p, "layout", "view", "left disparity");
     struct gui_rect at = gui_find(&p, "picture");
     gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.75);
-    gui_run_action(&p, "view-confidence");
-    gui_wait_for(&p, has_view(&p, "left confidence"));
+    gui_run_until(&p, "view-confidence", "view", "left confidence");
     gui_move(&p, at.x + at.width * 0.5, at.y + at.height * 0.25);
-    gui_run_action(&p, "view-right");
-    gui_wait_for(&p, has_view(&p, "right confidence"));
+    gui_run_until(&p, "view-right", "view", "right confidence");
     gui_run_action(&p, "layout");
-    gui_run_action(&p, "layout");
-    gui_wait_for(&p, has_view(&p, "right confidence right confidence"));
+    gui_run_until(&p, "layout", "view", "right confidence right confidence");
     gui_choose(&p, "view4", "blend");
-    gui_wait_for(&p, has_view(&p, "right confidence right blend"));
-    gui_run_action(&p, "layout");
-    gui_wait_for(&p, has_view(&p, "confidence"));
+    gui_until(&p, "state", "view", "right confidence right blend");
+    gui_run_until(&p, "layout", "view", "confidence");
 }
 
 /* The halves show two things, each of which moves with the zoom of the other. */
 GUI_TEST("/gui/views/stacked", test_stacked) {
     GUI_PROGRAM p = gui_open("--paused --view 13", GUI_SOURCE);
-    g_assert_true(has_view(&p, "left disparity"));
+    g_assert_true(gui_is(&p, "state", "view", "left disparity"));
     OWN_IMAGE upper = gui_part(&p, "picture", 0, 0.49), lower = gui_part(&p, "picture", 0.51, 1);
     g_assert_cmpint(gui_differing(&upper, &lower, 0), >, 10000);
     struct gui_rect at = gui_find(&p, "picture");
@@ -70,8 +61,7 @@ GUI_TEST("/gui/views/depth", test_depth) {
     gui_start(&p, options, GUI_SOURCE);
     gui_settle(&p);
     OWN_IMAGE disparity = gui_part(&p, "picture", 0, 0.8);
-    gui_run_action(&p, "view-depth");
-    gui_wait_for(&p, has_view(&p, "depth"));
+    gui_run_until(&p, "view-depth", "view", "depth");
     OWN_IMAGE depth = gui_part(&p, "picture", 0, 0.8);
     g_assert_cmpint(gui_differing(&disparity, &depth, 0), ==, 0);
     g_autofree char *before = gui_look(&p, "state", "range");
@@ -112,8 +102,7 @@ GUI_TEST("/gui/views/confidence", test_confidence) {
     gui_settle(&p);
     struct image cut = gui_part(&p, "picture", 0, 0.8);
     g_assert_cmpint(gui_differing(&hatched, &cut, 0), >, all / 2);
-    gui_run_action(&p, "view-points");
-    gui_wait_for(&p, has_view(&p, "points"));
+    gui_run_until(&p, "view-points", "view", "points");
     gui_until(&p, "state", "points_step", "1");
     struct image some = gui_part(&p, "picture", 0, 0.8);
     gui_click(&p, "hide_below.reset");
@@ -239,8 +228,7 @@ GUI_TEST("/gui/views/truth", test_truth) {
     gui_run_until(&p, "wipe", "wipe", "off 0");
 
     gui_run_until(&p, "compare", "settings", "A");
-    gui_run_action(&p, "view-error");
-    gui_wait_for(&p, has_view(&p, "error"));
+    gui_run_until(&p, "view-error", "view", "error");
     gui_settle(&p);
     struct image errors = gui_part(&p, "picture", 0.2, 0.7);
     g_assert_cmpfloat(share_of(&errors, 0.3, 0.7, (const uint8_t[3]){0, 0, 0}), >, 95);

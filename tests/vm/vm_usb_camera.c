@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,40 +273,28 @@ static int control(struct camera *c, const uint8_t *setup, uint8_t *data) {
 
 /* ---- USB/IP: 48 bytes of header in network order, then data */
 
-static int send_all(struct camera *c, const uint8_t *data, size_t bytes) {
-    while (bytes > 0) {
-        ssize_t sent = send(c->socket, data, bytes, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
+static int pass_all(struct camera *c, void *data, size_t bytes, bool sends) {
+    for (char *at = data; bytes > 0;) {
+        ssize_t done =
+            sends ? send(c->socket, at, bytes, MSG_NOSIGNAL) : read(c->socket, at, bytes);
+        if (done < 0 && errno == EINTR)
             continue;
-        if (sent <= 0)
+        if (done <= 0)
             return -1;
-        data += sent;
-        bytes -= (size_t)sent;
+        at += done;
+        bytes -= (size_t)done;
     }
     return 0;
 }
 
-static int receive_all(struct camera *c, uint8_t *data, size_t bytes) {
-    while (bytes > 0) {
-        ssize_t got = read(c->socket, data, bytes);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return -1;
-        data += got;
-        bytes -= (size_t)got;
-    }
-    return 0;
-}
-
-static int reply(struct camera *c, uint32_t command, uint32_t number, int status,
-                 const uint8_t *data, int length, int actual) {
+static int reply(struct camera *c, uint32_t command, uint32_t number, int status, uint8_t *data,
+                 int length, int actual) {
     uint32_t header[12] = {htonl(command), htonl(number)};
     header[5] = htonl((uint32_t)status);
     header[6] = htonl((uint32_t)actual);
-    if (send_all(c, (const uint8_t *)header, sizeof header))
+    if (pass_all(c, header, sizeof header, true))
         return -1;
-    return length > 0 ? send_all(c, data, (size_t)length) : 0;
+    return length > 0 ? pass_all(c, data, (size_t)length, true) : 0;
 }
 
 /* Fills the transfers that wait with the frame under way. */
@@ -365,13 +354,13 @@ static int unlink_urb(struct camera *c, uint32_t number, uint32_t victim) {
 static int request(struct camera *c) {
     static uint8_t data[65536];
     uint32_t header[12];
-    if (receive_all(c, (uint8_t *)header, sizeof header))
+    if (pass_all(c, header, sizeof header, false))
         return -1;
     uint32_t command = ntohl(header[0]), number = ntohl(header[1]);
     uint32_t in = ntohl(header[3]), endpoint = ntohl(header[4]), length = ntohl(header[6]);
     if (command == USBIP_UNLINK)
         return unlink_urb(c, number, ntohl(header[5]));
-    if (!in && length && (length > sizeof data || receive_all(c, data, length)))
+    if (!in && length && (length > sizeof data || pass_all(c, data, length, false)))
         return -1;
     if (endpoint != 0) {
         if (c->urbs == MAX_URBS)
