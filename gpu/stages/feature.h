@@ -82,12 +82,14 @@ STAGE void feature_sums(const struct feature_args *a, int x, int y, int from, in
     for (int first = 0; first < count; first += FEATURE_BLOCK)
         for (int tap = 0; tap < FEATURE_TAPS; tap++)
             for (int i = 0; i < a->inputs; i += FEATURE_GROUP, w += FEATURE_BLOCK * FEATURE_GROUP) {
-                for (int k = 0; k < used; k++) {
-                    int input =
-                        feature_input(a, feature_tap_x(a, x, tap), feature_tap_y(a, y, tap), i + k);
-                    for (int o = first; o < stage_min(count, first + FEATURE_BLOCK); o++)
-                        sum[o] += w[(o - first) * FEATURE_GROUP + k] * input;
-                }
+                int32_t input[FEATURE_GROUP];
+                for (int k = 0; k < FEATURE_GROUP; k++)
+                    input[k] = k < used ? feature_input(a, feature_tap_x(a, x, tap),
+                                                        feature_tap_y(a, y, tap), i + k)
+                                        : 0;
+                for (int o = first; o < stage_min(count, first + FEATURE_BLOCK); o++)
+                    for (int k = 0; k < FEATURE_GROUP; k++)
+                        sum[o] += w[(o - first) * FEATURE_GROUP + k] * input[k];
             }
 }
 
