@@ -122,10 +122,8 @@ TEST("/motion/one-row", test_one_row) {
                                      .kind = kinds[k],
                                      .fraction = 1,
                                      .outside = 77};
-        for (int i = 0; i < W * H; i++) {
-            stage_cost(&a, i % W, i / W);
-            stage_motion_cost(&b, i % W, i / W);
-        }
+        RUN_STAGE(stage_cost, &a, W, H);
+        RUN_STAGE(stage_motion_cost, &b, W, H);
         g_assert_cmpmem(got, volume, want, volume);
     }
     /* the labels of those costs, with any messages */
@@ -148,11 +146,10 @@ TEST("/motion/one-row", test_one_row) {
     m.label = labels[1];
     m.disparity = u;
     m.confidence = confidence[1];
-    for (int i = 0; i < W * H; i++) {
-        stage_winner_takes_all(&w, i % W, i / W);
-        stage_winner_takes_all(&m, i % W, i / W);
+    RUN_STAGE(stage_winner_takes_all, &w, W, H);
+    RUN_STAGE(stage_winner_takes_all, &m, W, H);
+    for (int i = 0; i < W * H; i++)
         g_assert_cmpint(v[i], ==, 0);
-    }
     g_assert_cmpmem(labels[1], sizeof(labels[1]), labels[0], sizeof(labels[0]));
     g_assert_cmpmem(u, sizeof(u), disparity, sizeof(disparity));
     g_assert_cmpmem(confidence[1], W * H, confidence[0], W * H);
@@ -195,10 +192,8 @@ TEST("/motion/equal-centres", test_equal_centres) {
     m.grid = moved;
     m.cost = got;
     m.centre = (struct motion_map){u, v};
-    for (int i = 0; i < W * H; i++) {
-        stage_motion_cost(&f, i % W, i / W);
-        stage_motion_cost(&m, i % W, i / W);
-    }
+    RUN_STAGE(stage_motion_cost, &f, W, H);
+    RUN_STAGE(stage_motion_cost, &m, W, H);
     g_assert_cmpmem(got, volume, want, volume);
 }
 

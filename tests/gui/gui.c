@@ -235,7 +235,7 @@ struct gui_program gui_open(const char *options, const char *source) {
     return p;
 }
 
-void gui_wait_end(struct gui_program *p) {
+void gui_wait_end(const struct gui_program *p, int exit_code) {
     int status = 0;
     gint64 end = g_get_monotonic_time() + GUI_WAIT_S * G_TIME_SPAN_SECOND;
     while (waitpid(p->pid, &status, WNOHANG) == 0) {
@@ -246,7 +246,7 @@ void gui_wait_end(struct gui_program *p) {
         gui_pause();
     }
     g_assert_true(WIFEXITED(status));
-    p->exit_code = WEXITSTATUS(status);
+    g_assert_cmpint(WEXITSTATUS(status), ==, exit_code);
 }
 
 void gui_forget_names(struct gui_program *p) {
@@ -550,8 +550,7 @@ long gui_changed(const struct gui_program *p, const struct image *a, const struc
 
 void gui_quit_once(struct gui_program *p) {
     gui_run_action(p, "quit");
-    gui_wait_end(p);
-    g_assert_cmpint(p->exit_code, ==, 0);
+    gui_wait_end(p, 0);
     gui_forget_names(p);
 }
 

@@ -23,7 +23,6 @@
 struct gui_program {
     char *folder, *map, *output, *input;
     GPid pid;
-    int exit_code;
 };
 
 struct gui_rect {
@@ -117,8 +116,8 @@ void gui_start(struct gui_program *p, const char *options, const char *source);
 struct gui_program gui_begin(const char *options, const char *source);
 struct gui_program gui_open(const char *options, const char *source);
 
-/* Waits until the program has ended by itself, and sets p->exit_code. */
-void gui_wait_end(struct gui_program *p);
+/* Waits until the program has ended by itself, with this exit code. */
+void gui_wait_end(const struct gui_program *p, int exit_code);
 
 /* Frees all; gui_forget_names: all but the folder, in which another start
  * finds what was remembered. */

@@ -57,11 +57,13 @@ static void true_point(const struct point *p, double xyz[3]) {
     xyz[1] = (p->y - HEIGHT / 2.0) * xyz[2] / FOCAL;
 }
 
-static void start(struct gui_program *p, const char *more) {
-    g_autofree char *calib = gui_calibration(p, WIDTH, HEIGHT, FOCAL),
+static struct gui_program start(const char *more) {
+    struct gui_program p = {0};
+    g_autofree char *calib = gui_calibration(&p, WIDTH, HEIGHT, FOCAL),
                     *options = g_strdup_printf(SETTINGS " --calib %s %s", calib, more);
-    gui_start(p, options, GUI_SOURCE);
-    gui_settle(p);
+    gui_start(&p, options, GUI_SOURCE);
+    gui_settle(&p);
+    return p;
 }
 
 /* Clicks the middle of a pixel of the picture, which is shown whole. */
@@ -91,10 +93,9 @@ static void begin_measuring(const struct gui_program *p) {
 
 /* Where the mouse is when the button goes down counts, though the panel had it a moment before. */
 GUI_TEST("/gui/measure/from-panel", test_from_panel) {
-    GUI_PROGRAM p = {0};
     struct point point[2];
     find_points(point);
-    start(&p, "");
+    GUI_PROGRAM p = start("");
     begin_measuring(&p);
     struct gui_rect at = gui_find(&p, "picture"), panel = gui_find(&p, "panel.settings");
     gui_move(&p, panel.x + panel.width / 2.0, panel.y + panel.height - 20);
@@ -129,11 +130,10 @@ static double expect_distance(const struct gui_program *p, const struct point po
 }
 
 GUI_TEST("/gui/measure/distance", test_distance) {
-    GUI_PROGRAM p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
     find_points(point);
-    start(&p, "");
+    GUI_PROGRAM p = start("");
     begin_measuring(&p);
     double most = expect_distance(&p, point, click_pixel, xyz);
     gui_run_action(&p, "measure");
@@ -170,11 +170,10 @@ static void click_point(const struct gui_program *p, const struct point *point) 
 
 /* The same among the points: their pixels are measured. */
 GUI_TEST("/gui/measure/points", test_points) {
-    GUI_PROGRAM p = {0};
     struct point point[2];
     double xyz[2][3], distance, error;
     find_points(point);
-    start(&p, "");
+    GUI_PROGRAM p = start("");
     gui_run_until(&p, "view-points", "points_step", "1");
     struct gui_rect at = gui_find(&p, "picture"); /* turned until both points are in sight */
     gui_move(&p, at.x + at.width / 2, at.y + at.height / 3);
@@ -205,10 +204,9 @@ GUI_TEST("/gui/measure/points", test_points) {
 /* Another calibration, here by the desktop's dialog, is not taken while pairs are recorded; once it
  * is, pins and measured points are forgotten, which were those of other pictures. */
 GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
-    GUI_PROGRAM p = {0};
     struct point point[2];
     find_points(point);
-    start(&p, "");
+    GUI_PROGRAM p = start("");
     g_autofree char *calib =
                         gui_write(&p, "my calib.txt", "focal_px=%d\ncx=%d\ncy=%d\nbaseline_m=%g\n",
                                   FOCAL, WIDTH / 2, HEIGHT / 2, 2 * BASELINE),
@@ -242,12 +240,11 @@ GUI_TEST("/gui/measure/recalibrated", test_recalibrated) {
 
 /* The unit is remembered. */
 GUI_TEST("/gui/measure/unit", test_unit) {
-    struct gui_program p = {0};
-    start(&p, "");
+    struct gui_program p = start("");
     gui_choose(&p, "tool.more", "unit");
     gui_settle(&p);
     gui_run_action(&p, "quit");
-    gui_wait_end(&p);
+    gui_wait_end(&p, 0);
     g_autofree char *view = g_build_filename(p.folder, "state", "livestereo", "view.ini", NULL);
     g_autofree char *text = NULL;
     g_assert_true(g_file_get_contents(view, &text, NULL, NULL));
@@ -257,8 +254,7 @@ GUI_TEST("/gui/measure/unit", test_unit) {
 
 /* A part of the pictures stays the part, and all else as it is, whatever is searched. */
 GUI_TEST("/gui/measure/part", test_part) {
-    GUI_PROGRAM p = {0};
-    start(&p, "--roi 40,30,80,50");
+    GUI_PROGRAM p = start("--roi 40,30,80,50");
     gui_run_until(&p, "step-forward", "frame", "1");
     g_autofree char *part = gui_look(&p, "state", "part");
     g_assert_cmpstr(part, ==, "40 30 80x50 1.0000");
@@ -282,8 +278,7 @@ GUI_TEST("/gui/measure/part", test_part) {
 
 /* Another size changes no setting. */
 GUI_TEST("/gui/measure/size", test_size) {
-    GUI_PROGRAM p = {0};
-    start(&p, "");
+    GUI_PROGRAM p = start("");
     gui_run_until(&p, "step-forward", "frame", "1");
     gui_tab(&p, "all");
     gui_click_until(&p, "scale.1/2", "state", "part", "0 0 80x60 0.5000");
