@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/backend_cuda.h"
+#include "gpu/cuda/launch.cuh"
 
 enum { THREADS = 1024 };
 enum { NEAR = 8 }; /* 1/16 px: how far apart two pixels may land and still hide each other */
@@ -62,6 +63,6 @@ void cuda_launch_check(backend_cuda *cuda, const void *args, int width, int heig
         cuda->plain[STAGE_check](cuda, args, width, height);
         return;
     }
-    cudaFuncSetAttribute(check_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    allow_shared(cuda, check_kernel);
     check_kernel<<<(unsigned)height, THREADS, shared, cuda->stream>>>(*a);
 }

@@ -365,8 +365,7 @@ int cuda_unit_averages(backend_cuda *cuda, const struct graph *g, int unit, int 
     dim3 blocks = cross_blocks(cuda, &a, &p);
     void (*kernel)(cross_args, cross_plan, downsample_cost_args) =
         sums ? cross_kernel<true> : cross_kernel<false>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         (int)cross_shared(&p));
+    allow_shared(cuda, kernel);
     launch_with_memory(cuda, kernel, blocks, dim3(CROSS_THREADS), cross_shared(&p), a, p,
                        sums ? *next : downsample_cost_args());
     return sums ? 3 : 2;

@@ -51,6 +51,16 @@ template <typename T> DEVICE T warp_min(T v) {
 #endif
 }
 
+/* Lets a kernel's blocks have all shared memory that they can: the limit holds for all handles,
+ * whose threads launch the kernel with as much as each needs. */
+template <typename Kernel>
+static void allow_shared(const struct backend_cuda *cuda, Kernel kernel) {
+    cudaFuncAttributes own;
+    if (!cudaFuncGetAttributes(&own, kernel))
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)(cuda->max_shared - own.sharedSizeBytes));
+}
+
 /* Launches a kernel that begins with wait_for_previous_kernel(): it gets ready while the one before
  * it runs. shared: bytes of DYNAMIC_SHARED. */
 template <typename... Parameters>

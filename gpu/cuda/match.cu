@@ -556,7 +556,7 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
                 sizeof(uint4) * (size_t)(PIECES * (whole + group * LABEL_BLOCK)) +
                 (size_t)(whole * cost_stride(group));
     }
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    allow_shared(cuda, kernel);
     dim3 blocks = cuda_blocks(a->grid.width, pixels, a->grid.height, rows);
     launch_with_memory(cuda, kernel, blocks, dim3((unsigned)threads), bytes, *a,
                        h ? *h : downsample_cost_args(), pixels, group);

@@ -188,8 +188,7 @@ void cuda_launch_surface_plane(backend_cuda *cuda, const void *args, int width, 
         cuda->plain[STAGE_surface_plane](cuda, args, width, height);
         return;
     }
-    cudaFuncSetAttribute(surface_plane_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         (int)shared);
+    allow_shared(cuda, surface_plane_kernel);
     launch_with_memory(cuda, surface_plane_kernel,
                        cuda_blocks(width, BLOCK_WIDTH, height, TILE_ROWS),
                        dim3(BLOCK_WIDTH, BLOCK_HEIGHT), shared, a);

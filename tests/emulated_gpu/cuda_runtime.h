@@ -8,10 +8,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <map>
 
 #define __global__
 #define __device__
@@ -193,7 +196,15 @@ typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
 enum { cudaLaunchAttributeProgrammaticStreamSerialization };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
-template <typename Kernel> int cudaFuncSetAttribute(Kernel, int, int) {
+/* Bytes that a kernel may ask for: the least that it was ever given, since a handle of another
+ * thread may have set it just before the launch. */
+inline int &emulated_limit(const void *kernel) {
+    static std::map<const void *, int> limits;
+    return limits.emplace(kernel, INT_MAX).first->second;
+}
+template <typename Kernel> int cudaFuncSetAttribute(Kernel kernel, int, int bytes) {
+    int &limit = emulated_limit((const void *)kernel);
+    limit = bytes < limit ? bytes : limit;
     return 0;
 }
 struct cudaFuncAttributes {
@@ -225,6 +236,8 @@ void emulated_run(dim3 grid, dim3 block, const std::function<void()> &thread);
 template <typename... Parameters, typename... Arguments>
 int cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                        const Arguments &...arguments) {
+    int limit = emulated_limit((const void *)kernel);
+    assert(config->shared <= (size_t)(limit == INT_MAX ? 48 << 10 : limit));
     emulated_run(config->grid, config->block, [&] { kernel(arguments...); });
     return 0;
 }
