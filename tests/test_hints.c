@@ -9,17 +9,16 @@
 #include "tests/test.h"
 
 #define SCENE "synth:width=320,height=240,range=48"
-static const struct source_options as_is, swapped = {.swap = 1};
 
-/* As hints_exchanged, of the first frame of a source. */
-static int exchanged(const char *word, const struct source_options *options, int min_disparity) {
+/* The first frame of a source. */
+static struct frame *first_of(const char *word, const struct source_options *options) {
     int error;
     OWN_SOURCE *source = source_open(&word, 1, options, &error);
     g_assert_nonnull(source);
-    OWN_FRAME *frame =
+    struct frame *frame =
         frame_alone(source->width, source->height, source->channels, source->has_truth, NULL);
     g_assert_cmpint(source->read(source, frame), ==, 0);
-    return hints_exchanged(&frame->left, &frame->right, min_disparity);
+    return frame;
 }
 
 TEST("/hints/swap", test_swap) {
@@ -28,9 +27,10 @@ TEST("/hints/swap", test_swap) {
         "synth:width=1920,height=720,range=280,noise=4"}; /* farther than 128 px */
     for (size_t i = 0; i < G_N_ELEMENTS(scenes); i++) {
         g_test_message("%s", scenes[i]);
-        g_assert_cmpint(exchanged(scenes[i], &as_is, 0), ==, -1);
-        g_assert_cmpint(exchanged(scenes[i], &swapped, 0), ==, 1);
-        g_assert_cmpint(exchanged(scenes[i], &swapped, -48), !=, 1); /* it is meant */
+        OWN_FRAME *f = first_of(scenes[i], NULL);
+        g_assert_cmpint(hints_exchanged(&f->left, &f->right, 0), ==, -1);
+        g_assert_cmpint(hints_exchanged(&f->right, &f->left, 0), ==, 1);
+        g_assert_cmpint(hints_exchanged(&f->right, &f->left, -48), !=, 1); /* it is meant */
     }
 }
 
@@ -40,15 +40,16 @@ TEST("/hints/swap-real", test_swap_real) {
         "middlebury/aloe",       "middlebury/cloth3", "middlebury/cones",  "middlebury/motorcycle",
         "middlebury/reindeer",   "middlebury/teddy",  "middlebury/venus",  "middlebury/tsukuba",
         "middlebury/teddy_half", "rig/shimizu",       "driving/kitti_seq1"};
-    static const struct source_options turned = {.rotate180 = {false, true}};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *folder = data_path(names[i]);
         if (!folder)
             return;
         g_test_message("%s", names[i]);
-        g_assert_cmpint(exchanged(folder, &as_is, 0), ==, -1);
-        g_assert_cmpint(exchanged(folder, &swapped, 0), ==, 1);
-        g_assert_cmpint(exchanged(folder, &turned, 0), !=, 1);
+        OWN_FRAME *f = first_of(folder, NULL);
+        OWN_FRAME *turned = first_of(folder, &(struct source_options){.rotate180 = {false, true}});
+        g_assert_cmpint(hints_exchanged(&f->left, &f->right, 0), ==, -1);
+        g_assert_cmpint(hints_exchanged(&f->right, &f->left, 0), ==, 1);
+        g_assert_cmpint(hints_exchanged(&turned->left, &turned->right, 0), !=, 1);
     }
 }
 

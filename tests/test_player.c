@@ -12,8 +12,10 @@
 #define FRAMES 40
 #define HANG_MS 600000 /* for what hangs */
 
+/* For all tests: to draw their textures takes longest. */
+static struct source *played, *compared;
+
 struct fixture {
-    struct source *source, *other_source;
     struct matcher *matcher, *other_matcher;
     struct params params;
     struct live *live;
@@ -27,14 +29,14 @@ static void set_up(struct fixture *f, enum queue_policy policy) {
     f->params.threads = 2;
     f->params.disparity_range = 16;
     f->params.bp_iterations = 2;
-    f->source = source_open(words, 1, NULL, &error);
-    f->other_source = source_open(words, 1, NULL, &error);
-    g_assert_true(f->source && f->other_source);
+    played = played ?: source_open(words, 1, NULL, &error);
+    compared = compared ?: source_open(words, 1, NULL, &error);
+    g_assert_true(played && compared && played->seek(played, 0) == 0);
     f->matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, NULL, false, &error);
     f->other_matcher = matcher_open(&f->params, "test", 64, 48, 3, NULL, NULL, false, &error);
     g_assert_true(f->matcher && f->other_matcher);
     struct live_options options = {.policy = policy, .player = true, .kept = 1, .rate = 0};
-    f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
+    f->live = live_open(played, f->matcher, &f->params, &options, &error);
     g_assert_nonnull(f->live);
 }
 
@@ -42,8 +44,6 @@ static void tear_down(struct fixture *f) {
     live_close(&f->live);
     matcher_close(&f->matcher);
     matcher_close(&f->other_matcher);
-    source_close(&f->source);
-    source_close(&f->other_source);
 }
 
 static struct frame *take(struct fixture *f) {
@@ -57,8 +57,8 @@ static void check(struct fixture *f, struct frame **frame, long index,
                   const struct params *params) {
     OWN_FRAME *alone = frame_alone(64, 48, 3, true, NULL);
     g_assert_cmpint((*frame)->index, ==, index);
-    g_assert_cmpint(f->other_source->seek(f->other_source, index), ==, 0);
-    g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
+    g_assert_cmpint(compared->seek(compared, index), ==, 0);
+    g_assert_cmpint(compared->read(compared, alone), ==, 0);
     g_assert_cmpint(matcher_run(f->other_matcher, params, alone), ==, 0);
     g_assert_cmpmem((*frame)->left.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
     g_assert_cmpmem((*frame)->disparity, 64 * 48 * 2, alone->disparity, 64 * 48 * 2);
@@ -173,8 +173,8 @@ static void test_swap(struct fixture *f) {
     live_set_swap(f->live, true);
     live_seek(f->live, 3);
     frame = take(f);
-    f->other_source->seek(f->other_source, 3);
-    f->other_source->read(f->other_source, alone);
+    compared->seek(compared, 3);
+    compared->read(compared, alone);
     g_assert_cmpmem(frame->left.data, 64 * 48 * 3, alone->right.data, 64 * 48 * 3);
     g_assert_cmpmem(frame->right.data, 64 * 48 * 3, alone->left.data, 64 * 48 * 3);
     g_assert_false(frame->has_truth);
@@ -190,8 +190,8 @@ static void test_probes(struct fixture *f) {
         g_usleep(1000);
         g_assert_cmpint(live_get_probes(f->live, probes), ==, 2);
     } while (probes[1].index < 0);
-    f->other_source->seek(f->other_source, 4);
-    f->other_source->read(f->other_source, alone);
+    compared->seek(compared, 4);
+    compared->read(compared, alone);
     g_assert_cmpint(matcher_run(f->other_matcher, &f->params, alone), ==, 0);
     for (int i = 0; i < 2; i++) {
         const struct livestereo_probe *found = &probes[i].found;
@@ -256,23 +256,23 @@ static void test_start(struct fixture *f) {
         .policy = QUEUE_WAIT, .player = true, .frames = 1, .kept = 1, .start = 17, .swap = true};
     int error;
     struct frame *alone = frame_alone(64, 48, 3, true, NULL);
-    g_assert_cmpint(f->other_source->seek(f->other_source, 17), ==, 0);
-    g_assert_cmpint(f->other_source->read(f->other_source, alone), ==, 0);
+    g_assert_cmpint(compared->seek(compared, 17), ==, 0);
+    g_assert_cmpint(compared->read(compared, alone), ==, 0);
     for (int i = 0; i < 20; i++) {
-        f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
+        f->live = live_open(played, f->matcher, &f->params, &options, &error);
         struct frame *frame = take(f);
         g_assert_cmpint(frame->index, ==, 17);
         g_assert_cmpmem(frame->left.data, 64 * 48 * 3, alone->right.data, 64 * 48 * 3);
         frame_drop(&frame);
         g_assert_cmpint(live_take(f->live, -1, &frame), ==, LIVE_END);
         live_close(&f->live);
-        g_assert_cmpint(f->source->seek(f->source, 0), ==, 0);
+        g_assert_cmpint(played->seek(played, 0), ==, 0);
     }
     frame_drop(&alone);
     options.frames = 0;
     options.paused = true;
     options.start = 1000;
-    f->live = live_open(f->source, f->matcher, &f->params, &options, &error);
+    f->live = live_open(played, f->matcher, &f->params, &options, &error);
     struct frame *frame = take(f);
     g_assert_cmpint(frame->index, ==, FRAMES - 1);
     frame_drop(&frame);
