@@ -84,16 +84,16 @@ struct block blocks_at(const struct blocks *b, int number) {
     return k;
 }
 
+static int at_level(int length, int level) {
+    return (length + (1 << level) - 1) >> level;
+}
+
 const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struct block *block,
                             int level, const void *map, int pixel_bytes) {
-    int width = b->width, w = block->width, h = block->height;
+    int width = at_level(b->width, level), w = at_level(block->width, level),
+        h = at_level(block->height, level);
     if (blocks_count(b) == 1)
         return map;
-    for (int l = 0; l < level; l++) {
-        width = (width + 1) / 2;
-        w = (w + 1) / 2;
-        h = (h + 1) / 2;
-    }
     size_t first = (size_t)(block->y >> level) * (size_t)width + (size_t)(block->x >> level);
     struct copy_map_args a = {.source = (const uint8_t *)map + first * (size_t)pixel_bytes,
                               .out = graph_buffer(g, (size_t)w * (size_t)h * (size_t)pixel_bytes),
@@ -104,15 +104,18 @@ const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struc
     return a.out;
 }
 
-void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block,
+void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block, int level,
                       const void *map, void *whole, int pixel_bytes) {
-    size_t from = (size_t)(block->core_y - block->y) * (size_t)block->width +
-                  (size_t)(block->core_x - block->x),
-           to = (size_t)block->core_y * (size_t)b->width + (size_t)block->core_x;
+    int width = at_level(b->width, level), w = at_level(block->width, level),
+        core_x = block->core_x >> level, core_y = block->core_y >> level;
+    size_t from = (size_t)(core_y - (block->y >> level)) * (size_t)w +
+                  (size_t)(core_x - (block->x >> level)),
+           to = (size_t)core_y * (size_t)width + (size_t)core_x;
     struct copy_map_args a = {.source = (const uint8_t *)map + from * (size_t)pixel_bytes,
                               .out = (uint8_t *)whole + to * (size_t)pixel_bytes,
-                              .source_width = block->width,
-                              .out_width = b->width,
+                              .source_width = w,
+                              .out_width = width,
                               .pixel_bytes = pixel_bytes};
-    graph_stage(g, STAGE_copy_map, &a, block->core_width, block->core_height);
+    graph_stage(g, STAGE_copy_map, &a, at_level(block->core_width, level),
+                at_level(block->core_height, level));
 }

@@ -29,6 +29,11 @@ struct band {
     const uint8_t *cost;
 };
 
+/* What tells where the picture repeats itself: struct agreement_args' and evidence_args'. */
+struct repeats {
+    const uint8_t *places, *doubts;
+};
+
 /* Measures how much matched pixels of the frame differ, and its noise. places: where pixels have a
  * match. */
 static const struct likeness *measure_likeness(struct graph *g, const struct pipeline *p,
@@ -191,6 +196,15 @@ static const uint8_t *block_cost(struct graph *g, const struct search *s, const 
     return a.out;
 }
 
+/* Whether confidence is the estimated chance; the cost's rise is needed for it. */
+static bool has_chance(const struct pipeline *p) {
+    return p->params.confidence != CONFIDENCE_MARGIN && !scaling_sums(&p->params);
+}
+
+static bool doubts(const struct pipeline *p) {
+    return has_chance(p) && p->params.confidence != CONFIDENCE_CELL;
+}
+
 static struct search find_labels(struct graph *g, const struct pipeline *p,
                                  const struct picture picture[2], int side,
                                  struct label_space space, const struct costs *costs) {
@@ -200,7 +214,8 @@ static struct search find_labels(struct graph *g, const struct pipeline *p,
                        .reference = &picture[side],
                        .target = &picture[!side],
                        .blocks = p->blocks,
-                       .space = space};
+                       .space = space,
+                       .doubts = left && doubts(p)};
     const struct label_window none = {.fraction = 0};
     struct band band = {.end = 0};
     if (left && !scaling_sums(&p->params)) {
@@ -228,11 +243,6 @@ static int16_t *make_map(struct graph *g, const struct pipeline *p) {
 
 static struct motion_map disparities(const int16_t *map) {
     return (struct motion_map){.u = (int16_t *)map};
-}
-
-/* Whether confidence is the estimated chance; the cost's rise is needed for it. */
-static bool has_chance(const struct pipeline *p) {
-    return p->params.confidence != CONFIDENCE_MARGIN && !scaling_sums(&p->params);
 }
 
 /* The left-right check and the least margin. */
@@ -291,16 +301,17 @@ static uint8_t *estimate_chance(struct graph *g, const struct pipeline *p, const
     return a.out;
 }
 
-static bool doubts(const struct pipeline *p) {
-    return has_chance(p) && p->params.confidence != CONFIDENCE_CELL;
-}
-
 /* Confidence that is a chance becomes less where the picture repeats itself, and where what is
- * around a node has decided (agreement, or NULL): in rows first..last-1, which confidence begins
- * with. */
-static void doubt(struct graph *g, const struct pipeline *p, const uint8_t *places,
-                  const uint8_t *agreement, uint8_t *confidence, int first, int last) {
-    struct doubt_args a = {places, agreement, confidence, first, p->width, p->height};
+ * around a node has decided: in rows first..last-1, which confidence begins with. */
+static void doubt(struct graph *g, const struct pipeline *p, const struct repeats *r,
+                  uint8_t *confidence, int first, int last) {
+    struct doubt_args a = {.places = r->places,
+                           .doubts = r->doubts,
+                           .confidence = confidence,
+                           .first_row = first,
+                           .width = p->width,
+                           .height = p->height,
+                           .bare = !refinement_is_on(p)};
     if (doubts(p))
         graph_stage(g, STAGE_doubt, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
                     (last - first + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
@@ -648,18 +659,18 @@ enum { UPPER_PARTS = 9, LARGE_CHOICE = 3 << 18 };
 
 /* The learned choice; of large maps the upper rows are delivered first. Returns how many. */
 static int refine(struct graph *g, const struct pipeline *p, const struct picture picture[2],
-                  const uint8_t *places, bool in_parts, const uint8_t **confidence,
+                  const struct repeats *r, bool in_parts, const uint8_t **confidence,
                   const int16_t **map) {
     struct refined parts[2];
     int upper = in_parts && pixels_of(p) >= LARGE_CHOICE ? p->height * UPPER_PARTS / 16 : 0;
     upper -= upper % AGREEMENT_STEP;
     refinement_describe(g, p, picture, *map, *confidence, upper, parts);
     if (upper > 0) {
-        doubt(g, p, places, NULL, parts[0].confidence, 0, upper);
+        doubt(g, p, r, parts[0].confidence, 0, upper);
         deliver(g, p, parts[0].map, 0, upper);
         deliver_confidence(g, p, parts[0].confidence, 0, upper);
     }
-    doubt(g, p, places, NULL, parts[1].confidence, upper, p->height);
+    doubt(g, p, r, parts[1].confidence, upper, p->height);
     *map = parts[1].map;
     *confidence = parts[1].confidence;
     return upper;
@@ -668,7 +679,7 @@ static int refine(struct graph *g, const struct pipeline *p, const struct pictur
 /* Colour-weighted median, refinement and temporal filter. Without the filter the map is computed in
  * two parts, and the upper part is downloaded while the lower one is computed. */
 static void finish_map(struct graph *g, const struct pipeline *p, const struct picture picture[2],
-                       const uint8_t *places, const uint8_t *confidence, const int16_t *map) {
+                       const struct repeats *r, const uint8_t *confidence, const int16_t *map) {
     const struct picture *left = &picture[LEFT_SIDE];
     int radius = p->params.median_radius, upper = 0;
     bool smooths = radius > 0, filters = filters_frames(p),
@@ -676,7 +687,7 @@ static void finish_map(struct graph *g, const struct pipeline *p, const struct p
     if (refinement_is_on(p)) {
         if (smooths)
             map = map_median(g, p, left, map, radius, 0, p->height);
-        upper = refine(g, p, picture, places, in_parts, &confidence, &map);
+        upper = refine(g, p, picture, r, in_parts, &confidence, &map);
         smooths = false;
     }
     bool early = smooths && !filters; /* it is copied while medians are computed */
@@ -713,9 +724,9 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     if (p->params.row_alignment)
         picture_align_rows(g, p, grid, left, &picture[RIGHT_SIDE]);
     const struct likeness *likeness = NULL;
-    const uint8_t *places = NULL;
+    struct repeats repeats = {NULL, NULL};
     if (scaling_adapts(&p->params) || doubts(p))
-        likeness = measure_likeness(g, p, grid, picture, &places);
+        likeness = measure_likeness(g, p, grid, picture, &repeats.places);
     if (scaling_adapts(&p->params))
         picture_adapt(g, p, likeness, picture);
     else
@@ -726,6 +737,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     if (solves_right)
         right_map = find_labels(g, p, picture, RIGHT_SIDE, space, &costs).map.disparity;
     struct search found = find_labels(g, p, picture, LEFT_SIDE, space, &costs);
+    repeats.doubts = found.map.doubts;
 
     picture_group(g, LEFT_SIDE, TIME_CHECK);
     const int16_t *map = picture_hide_unseen(g, p, check(g, p, &found.map, right_map));
@@ -738,7 +750,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     if (has_chance(p))
         chance = estimate_chance(g, p, chance, &found.curve, map);
     if (!refinement_is_on(p)) /* what is refined is given other chances, by these */
-        doubt(g, p, places, found.map.agreement, chance, 0, p->height);
+        doubt(g, p, &repeats, chance, 0, p->height);
     uint8_t *confidence = picture_doubt_unseen(g, p, chance);
     map = drop_unlikely(g, p, confidence, map);
     beliefs = drop_unlikely(g, p, confidence, beliefs);
@@ -750,6 +762,6 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
     map = fit_planes(g, p, regions, filled);
     map = smooth_holes(g, p, left, known, map);
     map = picture_hide_unseen(g, p, mark_sky(g, p, left, &found.curve, confidence, map));
-    finish_map(g, p, picture, places, confidence, map);
+    finish_map(g, p, picture, &repeats, confidence, map);
     return search_result(g, &found);
 }

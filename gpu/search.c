@@ -48,8 +48,8 @@ static void find_curve(struct graph *g, const struct search *s, const struct blo
     graph_end(g);
     if (one)
         return;
-    blocks_keep_core(g, &s->blocks, b, a.disparity, s->curve.disparity, sizeof(*a.disparity));
-    blocks_keep_core(g, &s->blocks, b, a.rise, s->curve.rise, 1);
+    blocks_keep_core(g, &s->blocks, b, 0, a.disparity, s->curve.disparity, sizeof(*a.disparity));
+    blocks_keep_core(g, &s->blocks, b, 0, a.rise, s->curve.rise, 1);
 }
 
 struct grid search_grid(const struct search *s, const struct block *b) {
@@ -92,7 +92,8 @@ static struct problem make_problem(struct graph *g, const struct search *s, cons
                               .sign = side == LEFT_SIDE ? 1 : -1,
                               .max_iterations = most_iterations(params, side),
                               .group = side * TIME_COUNT,
-                              .updates = s->updates};
+                              .updates = s->updates,
+                              .doubts = s->doubts};
     if (averages) {
         problem.arms = s->reference->arms + (size_t)b->y * (size_t)s->p->width + (size_t)b->x;
         problem.arms_width = s->p->width;
@@ -106,11 +107,12 @@ static struct problem make_problem(struct graph *g, const struct search *s, cons
 }
 
 /* The maps that blocks' cores are put together in. */
-static void make_whole(struct graph *g, struct search *s, bool has_v) {
+static void make_whole(struct graph *g, struct search *s, const struct label_map *found) {
     size_t pixels = picture_pixels(s->reference);
     s->map = (struct label_map){.label = graph_buffer(g, pixels * sizeof(*s->map.label)),
                                 .disparity = graph_buffer(g, pixels * sizeof(*s->map.disparity)),
-                                .v = has_v ? graph_buffer(g, pixels * sizeof(*s->map.v)) : NULL,
+                                .v = found->v ? graph_buffer(g, pixels * sizeof(*s->map.v)) : NULL,
+                                .doubts = found->doubts ? graph_buffer(g, pixels) : NULL,
                                 .confidence = graph_buffer(g, pixels)};
     s->label_cost = graph_buffer(g, pixels);
 }
@@ -123,22 +125,24 @@ static void keep_label_cost(struct graph *g, const struct search *s, const struc
                                      .label = found->label,
                                      .out = graph_buffer(g, (size_t)b->width * (size_t)b->height)};
     graph_stage(g, STAGE_label_data_cost, &a, b->width, b->height);
-    blocks_keep_core(g, &s->blocks, b, a.out, s->label_cost, 1);
+    blocks_keep_core(g, &s->blocks, b, 0, a.out, s->label_cost, 1);
 }
 
 /* Puts the core of a block into the maps of the picture. */
 static void keep_core(struct graph *g, struct search *s, const struct block *b,
                       const struct label_map *found) {
     if (!s->label_cost)
-        make_whole(g, s, found->v);
+        make_whole(g, s, found);
     const struct label_map *all = &s->map;
     const struct blocks *blocks = &s->blocks;
     keep_label_cost(g, s, b, found);
+    if (found->doubts)
+        blocks_keep_core(g, blocks, b, PRUNED_LEVELS, found->doubts, all->doubts, 1);
     if (found->v)
-        blocks_keep_core(g, blocks, b, found->v, all->v, sizeof(*all->v));
-    blocks_keep_core(g, blocks, b, found->label, all->label, sizeof(*all->label));
-    blocks_keep_core(g, blocks, b, found->disparity, all->disparity, sizeof(*all->disparity));
-    blocks_keep_core(g, blocks, b, found->confidence, all->confidence, 1);
+        blocks_keep_core(g, blocks, b, 0, found->v, all->v, sizeof(*all->v));
+    blocks_keep_core(g, blocks, b, 0, found->label, all->label, sizeof(*all->label));
+    blocks_keep_core(g, blocks, b, 0, found->disparity, all->disparity, sizeof(*all->disparity));
+    blocks_keep_core(g, blocks, b, 0, found->confidence, all->confidence, 1);
 }
 
 void search_block(struct graph *g, struct search *s, const struct block *b,

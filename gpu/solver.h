@@ -41,6 +41,7 @@ struct problem {
     const struct likeness *likeness;   /* of the pictures, or NULL */
     const struct label_window *window; /* of labels (u, v), NULL: labels are disparities */
     int sign;                          /* 1: of the left picture, -1: of the right one */
+    bool doubts;                       /* whether struct label_map's are wanted */
     int max_iterations;                /* at the finest level; -1: as many as params says */
     int group;                         /* TIME_COUNT times the side: times count from there on */
     uint32_t *updates; /* FRAME_UPDATES: gets the tiles updated in each half-step of the finest
@@ -59,7 +60,7 @@ struct label_map {
                                            keeps none */
     struct pruning pruning;   /* of these messages; kept NULL: they are of all labels */
     const uint8_t *cost;      /* with pruning: the data costs of the labels kept; else NULL */
-    const uint8_t *agreement; /* struct evidence_args', or NULL */
+    uint8_t *doubts;          /* struct evidence_args', or NULL */
     int update_count;         /* how many half-steps struct problem's updates tells of; 0: none */
 };
 

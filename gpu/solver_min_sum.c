@@ -23,7 +23,7 @@ struct level {
     uint16_t *label, *masked16; /* with occlusion masks: see struct mask_cost_args */
     uint8_t *mask, *masked8;
     struct pruning pruning; /* kept NULL: messages are of all labels */
-    uint8_t *agreement;     /* of the third finest level: struct evidence_args', or NULL */
+    uint8_t *doubts;        /* of the third finest level: struct evidence_args', or NULL */
     uint16_t *active[2];    /* by the parity of the half-step: see struct message_args */
     int iterations;
 };
@@ -72,8 +72,8 @@ static void make_level(struct graph *g, const struct problem *p, int l, struct g
                        const uint8_t *kept, struct level *level) {
     *level = (struct level){.grid = grid, .edges = p->edges[l]};
     level->iterations = solver_iterations(p, l, kept);
-    if (l == PRUNED_LEVELS && solver_weighs(p) && p->params->cost_smoothing == COST_SMOOTHING_OFF)
-        level->agreement = graph_buffer(g, (size_t)grid.width * (size_t)grid.height);
+    if (l == PRUNED_LEVELS && p->doubts)
+        level->doubts = graph_buffer(g, (size_t)grid.width * (size_t)grid.height);
     if (kept && l < PRUNED_LEVELS) {
         size_t volume = pruned_volume(&grid, PRUNED_BLOCKS);
         level->pruning = (struct pruning){kept, PRUNING_TILE >> l, tiles_along(p->grid.width)};
@@ -144,7 +144,7 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
                               .least_mean = p->scaling->least_mean,
                               .averaged = p->params->cost_smoothing != COST_SMOOTHING_OFF,
                               .likeness = p->likeness,
-                              .agreement = third->agreement};
+                              .doubts = third->doubts};
     int width = a.grid.width, height = a.grid.height;
     bool has_ground = needs_ground(p->params) && ground_groups(&a.grid) > 0;
     a.match = graph_buffer(g, (size_t)(width * height) * sizeof(*a.match));
@@ -162,7 +162,7 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
 static void sum_costs(struct graph *g, const struct problem *p, const struct level *levels,
                       int count, bool pruned) {
     const struct level *third = &levels[PRUNED_LEVELS];
-    bool weighed = solver_weighs(p) && count > PRUNED_LEVELS;
+    bool weighed = (solver_weighs(p) || p->doubts) && count > PRUNED_LEVELS;
     uint16_t *cost = third->cost16; /* of the third finest level, before they are weighed */
     if (weighed)
         cost = graph_buffer(g, grid_volume(&third->grid) * sizeof(*cost));
@@ -489,7 +489,7 @@ struct label_map solver_min_sum(struct graph *g, const struct problem *p) {
     }
     graph_group(g, p->group + TIME_WTA);
     struct label_map map = winner_takes_all(g, p, &levels[0]);
-    map.agreement = levels[PRUNED_LEVELS].agreement;
+    map.doubts = levels[PRUNED_LEVELS].doubts;
     if (p->updates && is_fast_converging(p->params))
         map.update_count = stage_min(levels[0].iterations, FRAME_UPDATES);
     return map;

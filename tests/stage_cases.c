@@ -561,7 +561,7 @@ void case_evidence(struct pass_case *c) {
     if (case_between(c, 0, 1))
         a.ground = case_ground(c, &a.grid);
     if (case_between(c, 0, 1))
-        a.agreement = case_bytes(c, a.grid.width, a.grid.height, 1, 255);
+        a.doubts = case_bytes(c, a.grid.width, a.grid.height, 1, 255);
     case_add_pass(c, STAGE_evidence, &a, a.grid.width, a.grid.height);
 }
 
@@ -1139,9 +1139,9 @@ PIXEL_CASE(chance, .width = w, .cells = case_between(c, 0, 1)) {
 static void case_doubt(struct pass_case *c) {
     int w = c->shape.width, h = c->shape.height, rows = (h + 7) / 8,
         first = case_between(c, 0, rows - 1);
-    struct doubt_args a = {case_places(c), NULL, NULL, 8 * first, w, h};
+    struct doubt_args a = {case_places(c), NULL, NULL, 8 * first, w, h, case_between(c, 0, 1)};
     if (case_between(c, 0, 1))
-        a.agreement = case_bytes(c, (w + 3) / 4, (h + 3) / 4, 1, 6);
+        a.doubts = case_bytes(c, (w + 3) / 4, (h + 3) / 4, 1, DOUBT_BARE | DOUBT_REPEATS);
     a.confidence = case_bytes(c, w, h - 8 * first, 1, 255);
     case_add_pass(c, STAGE_doubt, &a, (w + 7) / 8, rows - first);
 }

@@ -126,9 +126,9 @@ TEST("/oracle/chance", test_chance) {
  * nodes of 4x4 px; the picture ends within tiles. */
 TEST("/oracle/doubt", test_doubt) {
     enum { WIDE = 60, HIGH = 43, COLUMNS = 7, ROWS = 5, PIXELS = WIDE * HIGH, NODES = 15 };
-    uint8_t places[COLUMNS * ROWS], confidence[PIXELS], out[PIXELS], agreement[NODES * 11];
-    struct doubt_args a = {places, agreement, out, 0, WIDE, HIGH};
-    int changed = 0, kept = 0;
+    uint8_t places[COLUMNS * ROWS], confidence[PIXELS], out[PIXELS], doubts[NODES * 11];
+    struct doubt_args a = {places, doubts, out, 0, WIDE, HIGH, 0};
+    int changed = 0, kept = 0, alike = 0;
     g_assert_cmpint(agreement_columns(WIDE), ==, COLUMNS); /* the last pixel of 8 is number 52 */
     g_assert_cmpint(agreement_columns(HIGH), ==, ROWS);
     for (int round = 0; round < 50; round++) {
@@ -138,29 +138,40 @@ TEST("/oracle/doubt", test_doubt) {
         for (int i = 0; i < PIXELS; i++)
             out[i] = confidence[i] = (uint8_t)g_test_rand_int_range(0, 256);
         for (int i = 0; i < NODES * 11; i++)
-            agreement[i] = (uint8_t)g_test_rand_int_range(0, 7);
-        a.agreement = round % 2 ? agreement : NULL;
+            doubts[i] = (uint8_t)g_test_rand_int_range(0, 4);
+        a.doubts = round % 2 ? doubts : NULL;
+        a.bare = round / 2 % 2;
         RUN_STAGE(stage_doubt, &a, (WIDE + 7) / 8, (HIGH + 7) / 8);
         for (int i = 0; i < PIXELS; i++) {
-            int several = 0, matched = 0, c = confidence[i];
+            int several = 0, matched = 0, repeat = 0, nodes = 0, c = confidence[i];
+            int x = i % WIDE / 8, y = i / WIDE / 8;
             for (int k = 0; k < COLUMNS * ROWS; k++)
-                if (abs(k % COLUMNS - i % WIDE / 8) <= 2 && abs(k / COLUMNS - i / WIDE / 8) <= 2) {
+                if (abs(k % COLUMNS - x) <= 2 && abs(k / COLUMNS - y) <= 2) {
                     several += places[k] == SEVERAL_PLACES;
                     matched += places[k] != NO_PLACE;
                 }
-            bool repeated = matched && several >= 0.8 * matched;
-            bool bare = a.agreement && agreement[i / WIDE / 4 * NODES + i % WIDE / 4] < 2;
-            int quarters = bare ? 1 : 4 - repeated;
+            for (int k = 0; a.doubts && k < NODES * 11; k++)
+                if (abs(k % NODES / 2 - x) <= 2 && abs(k / NODES / 2 - y) <= 2) {
+                    repeat += doubts[k] / 2;
+                    nodes++;
+                }
+            bool repeated = matched && several >= 0.8 * matched,
+                 most = nodes && 2 * repeat >= nodes,
+                 bare = a.bare && a.doubts && doubts[i / WIDE / 4 * NODES + i % WIDE / 4] % 2;
+            int quarters = bare || most ? 1 : 4 - repeated;
             g_assert_cmpint(out[i], ==, c > 128 ? 128 + quarters * (c - 128) / 4 : c);
             changed += repeated;
             kept += !repeated;
+            alike += most;
         }
     }
+    g_assert_cmpint(alike, >, 5 * PIXELS);
+    g_assert_cmpint(alike, <, 20 * PIXELS);
     g_assert_cmpint(changed, >, PIXELS);
     g_assert_cmpint(kept, >, PIXELS);
     memset(places, NO_PLACE, sizeof(places)); /* nothing is known of what has no match */
     memcpy(out, confidence, sizeof(out));
-    a.agreement = NULL;
+    a.doubts = NULL;
     stage_doubt(&a, 0, 0);
     g_assert_cmpmem(out, AGREEMENT_STEP, confidence, AGREEMENT_STEP);
 }

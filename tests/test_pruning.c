@@ -441,6 +441,37 @@ TEST("/pruning/evidence_averaged", test_evidence_averaged) {
     }
 }
 
+/* Doubts of the node in the middle of a column of seven, by its lead in fiftieths and its depth in
+ * twentieths of the mean. */
+static int doubts_of(int averaged, int rows, double lead, double depth) {
+    struct node_match m[7] = {{.label = 0}};
+    uint8_t doubts[7];
+    struct evidence_args a = {.grid = grid_make(1, 7, (struct label_space){0, 60, 0, 1}),
+                              .match = m,
+                              .averaged = averaged,
+                              .doubts = doubts};
+    for (int y = 0; y < 7; y++)
+        m[y].label = (uint16_t)(y != 3 && y < 7 - rows ? 50 : 20);
+    m[3].lead = (uint16_t)(32 * lead);
+    m[3].depth = (uint16_t)(256 * depth);
+    node_weight_of(&a, 0, 3, -9);
+    return doubts[3];
+}
+
+/* A node is bare with less than two rows where costs are not averaged. It repeats where another
+ * place costs more by less than an eighth of the depth, of more than 3 twentieths. */
+TEST("/pruning/doubts", test_doubts) {
+    for (int rows = 0; rows < 4; rows++)
+        for (int averaged = 0; averaged < 2; averaged++)
+            g_assert_cmpint(doubts_of(averaged, rows, 9, 9), ==,
+                            averaged || rows >= 2 ? 0 : DOUBT_BARE);
+    g_assert_cmpint(doubts_of(1, 3, 50 * 0.024, 20 * 0.2), ==, DOUBT_REPEATS);
+    g_assert_cmpint(doubts_of(1, 3, 50 * 0.026, 20 * 0.2), ==, 0);
+    g_assert_cmpint(doubts_of(1, 3, 0, 3), ==, 0);
+    g_assert_cmpint(doubts_of(1, 3, 0, 3.1), ==, DOUBT_REPEATS);
+    g_assert_cmpint(doubts_of(0, 0, 0, 4), ==, DOUBT_BARE | DOUBT_REPEATS);
+}
+
 /* Votes of a row for a label by definition: nodes in the middle of 11 whose label is within 1. */
 static int votes_by_definition(const struct evidence_args *a, int y, double label) {
     int votes = 0;

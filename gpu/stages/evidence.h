@@ -37,8 +37,11 @@ enum {
     DEPTHS_FULL = 7
 };
 
-/* With fewer rows that agree a label is right less often than not, and what it says is not sure. */
-enum { EVIDENCE_AGREES = 2 };
+/* Why what a node's label says is not sure. BARE: fewer than EVIDENCE_AGREES rows agree with it,
+ * where costs are not averaged: it is right less often than not. REPEATS: another place is as good,
+ * its lead is below 1 / REPEATS_SHARE of the depth, which is more than REPEATS_DEPTH twentieths. */
+enum { DOUBT_BARE = 1, DOUBT_REPEATS = 2 };
+enum { EVIDENCE_AGREES = 2, REPEATS_SHARE = 8, REPEATS_DEPTH = 3 };
 
 /* Multiplies the costs of each node by a weight, which grows with its evidence from bare_weight on:
  * on a plain surface coarser nodes would sum up noise until it outweighs smoothness. bare_weight
@@ -55,7 +58,7 @@ struct evidence_args {
     int least_mean;   /* of a node's costs, in shares: where pictures are clipped all are small */
     int averaged;     /* whether costs are averaged along arms */
     const struct likeness *likeness; /* or NULL */
-    uint8_t *agreement;              /* width*height: how many rows agree; or NULL */
+    uint8_t *doubts;                 /* width*height: DOUBT_BARE | DOUBT_REPEATS; or NULL */
     uint64_t *ground;                /* ground_vote() of the line that is kept, or NULL */
 };
 
@@ -229,22 +232,28 @@ STAGE int evidence_weight(const struct evidence_args *a, int x, int y, int agree
     return bare + (256 - bare) * stage_clamp(above, 0, all) / all;
 }
 
+STAGE bool node_repeats(const struct node_match *m) {
+    int lead = REPEATS_SHARE * DEPTHS_OF_MEAN * (DEPTH_UNIT / EVIDENCE_UNIT) * m->lead;
+    return m->depth > REPEATS_DEPTH * DEPTH_UNIT && lead < LEADS_OF_MEAN * m->depth;
+}
+
 /* What the costs of a node are multiplied by, in 1/256, and what labels near the ground gain, by
  * the ground's label in the row. */
 struct node_weight {
     int weight, ground, gain;
 };
 
-/* Keeps how many rows agree, too, where that is wanted. */
+/* Keeps its doubts, too, where these are wanted. */
 STAGE struct node_weight node_weight_of(const struct evidence_args *a, int x, int y, int ground) {
     int i = y * a->grid.width + x, agreement = 0;
     const struct node_match *m = a->match + i;
     struct node_weight w = {256, ground, m->gain};
     bool on_ground = m->label != NO_MATCH && is_near_ground(ground, m->label);
-    if (a->agreement || !on_ground)
+    if (a->doubts || !on_ground)
         agreement = evidence_agreement(a, x, y);
-    if (a->agreement)
-        a->agreement[i] = (uint8_t)agreement;
+    if (a->doubts)
+        a->doubts[i] = (uint8_t)((!a->averaged && agreement < EVIDENCE_AGREES ? DOUBT_BARE : 0) |
+                                 (node_repeats(m) ? DOUBT_REPEATS : 0));
     if (!on_ground) {
         w.weight = evidence_weight(a, x, y, agreement);
         w.gain = 0;

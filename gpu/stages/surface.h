@@ -293,47 +293,60 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
     a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
 }
 
-/* Where most of the pixels around a tile that have a match have several (struct agreement_args) the
- * picture repeats itself, and a pixel's margin and checks mean less: of what a chance is above
- * CHANCE_MATCHED three quarters are left. A quarter is left in nodes whose label fewer than
- * EVIDENCE_AGREES rows above and below confirm: they have their disparity from what is around them.
- * Run over the tiles, of AGREEMENT_STEP x AGREEMENT_STEP px. */
-enum { REPEATED_REACH = 2, REPEATED_SIDE = 2 * REPEATED_REACH + 1 }; /* tiles */
-enum { REPEATED_MOST = 4, REPEATED_OF = 5 };                         /* four fifths */
+/* Of what a chance is above CHANCE_MATCHED three quarters are left around a tile where most pixels
+ * that have a match have several (struct agreement_args): the picture repeats itself, and a pixel's
+ * margin and checks mean less. A quarter is left where half of the nodes there are DOUBT_REPEATS,
+ * and in nodes that are DOUBT_BARE, which have their disparity from what is around them. Run over
+ * the tiles, of AGREEMENT_STEP x AGREEMENT_STEP px. */
+enum { REPEATED_REACH = 2, REPEATED_MOST = 4, REPEATED_OF = 5 }; /* tiles; four fifths */
 
 struct doubt_args {
-    const uint8_t *places;    /* struct agreement_args' */
-    const uint8_t *agreement; /* struct evidence_args', or NULL */
-    uint8_t *confidence;      /* from this row on, the first one of a tile */
+    const uint8_t *places; /* struct agreement_args' */
+    const uint8_t *doubts; /* struct evidence_args', or NULL */
+    uint8_t *confidence;   /* from this row on, the first one of a tile */
     int first_row, width, height;
+    int bare; /* whether DOUBT_BARE counts: a learned choice sees what is around a node */
 };
 
-STAGE int is_repeated(const struct doubt_args *a, int x, int y) {
-    int columns = agreement_columns(a->width), rows = agreement_columns(a->height);
-    int matched = 0, several = 0;
-    for (int i = 0; i < REPEATED_SIDE * REPEATED_SIDE; i++) {
-        int px = x + i % REPEATED_SIDE - REPEATED_REACH,
-            py = y + i / REPEATED_SIDE - REPEATED_REACH;
-        bool exists = px >= 0 && py >= 0 && px < columns && py < rows;
-        int places = exists ? a->places[(size_t)py * (size_t)columns + (size_t)px] : NO_PLACE;
-        matched += places != NO_PLACE;
-        several += places == SEVERAL_PLACES;
-    }
+STAGE int doubt_nodes(int side) {
+    return (side + (1 << PRUNED_LEVELS) - 1) >> PRUNED_LEVELS;
+}
+
+STAGE bool is_repeated(const struct doubt_args *a, int x, int y) {
+    int columns = agreement_columns(a->width), matched = 0, several = 0,
+        last_x = stage_min(x + REPEATED_REACH + 1, columns),
+        last_y = stage_min(y + REPEATED_REACH + 1, agreement_columns(a->height));
+    for (int py = stage_max(y - REPEATED_REACH, 0); py < last_y; py++)
+        for (int px = stage_max(x - REPEATED_REACH, 0); px < last_x; px++) {
+            int places = a->places[py * columns + px];
+            matched += places != NO_PLACE;
+            several += places == SEVERAL_PLACES;
+        }
     return matched > 0 && REPEATED_OF * several >= REPEATED_MOST * matched;
+}
+
+/* Whether the nodes there say so. */
+STAGE bool nodes_repeat(const struct doubt_args *a, int x, int y) {
+    int columns = doubt_nodes(a->width), nodes = 0, repeats = 0,
+        side = AGREEMENT_STEP >> PRUNED_LEVELS,
+        last_x = stage_min(side * (x + REPEATED_REACH + 1), columns),
+        last_y = stage_min(side * (y + REPEATED_REACH + 1), doubt_nodes(a->height));
+    for (int py = stage_max(side * (y - REPEATED_REACH), 0); py < last_y; py++)
+        for (int px = stage_max(side * (x - REPEATED_REACH), 0); px < last_x; px++, nodes++)
+            repeats += (a->doubts[py * columns + px] & DOUBT_REPEATS) != 0;
+    return 2 * repeats >= nodes;
 }
 
 STAGE void stage_doubt(const struct doubt_args *a, int x, int y) {
     y += a->first_row / AGREEMENT_STEP;
-    int repeated = is_repeated(a, x, y), nodes = (a->width + 3) >> PRUNED_LEVELS;
-    if (!repeated && !a->agreement)
-        return;
+    int around = a->doubts && nodes_repeat(a, x, y) ? 3 : is_repeated(a, x, y);
     for (int py = AGREEMENT_STEP * y; py < stage_min(AGREEMENT_STEP * (y + 1), a->height); py++)
         for (int px = AGREEMENT_STEP * x; px < stage_min(AGREEMENT_STEP * (x + 1), a->width);
              px++) {
             uint8_t *c = a->confidence + (size_t)(py - a->first_row) * a->width + px;
-            size_t node = (size_t)(py >> PRUNED_LEVELS) * nodes + (px >> PRUNED_LEVELS);
-            bool bare = a->agreement && a->agreement[node] < EVIDENCE_AGREES;
-            int quarters = bare ? 3 : repeated;
+            int node = (py >> PRUNED_LEVELS) * doubt_nodes(a->width) + (px >> PRUNED_LEVELS);
+            bool bare = a->bare && a->doubts && (a->doubts[node] & DOUBT_BARE);
+            int quarters = bare ? 3 : around;
             *c = (uint8_t)(*c - (quarters * stage_max(*c - CHANCE_MATCHED, 0) + 3) / 4);
         }
 }
