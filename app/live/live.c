@@ -268,7 +268,6 @@ void live_set_probes(struct live *live, const struct live_probe *probes, int cou
 
 int live_get_probes(struct live *live, struct live_probe probes[PROBES]) {
     LOCKED(&live->lock);
-    int count = live->probe_count;
-    memcpy(probes, live->probes, (size_t)count * sizeof probes[0]);
-    return count;
+    memcpy(probes, live->probes, sizeof(live->probes));
+    return live->probe_count;
 }

@@ -6,6 +6,7 @@
  */
 #include "app/live/live_private.h"
 
+#include "base/auto.h"
 #include "base/clock.h"
 #include "base/lock.h"
 
@@ -69,9 +70,8 @@ static int read_pair(struct live *live, struct frame *frame) {
             continue;
         if (status != -EBADMSG)
             return status;
-        pthread_mutex_lock(&live->lock);
+        LOCKED(&live->lock);
         live->stats.damaged++;
-        pthread_mutex_unlock(&live->lock);
         if (live->source->count > 0 && ++in_a_row > live->source->count)
             return status;
     }
@@ -114,22 +114,19 @@ static int wait_for_turn(struct live *live, bool *sought) {
             live->next = seek_to;
     }
     if (*sought && discarding) {
-        pthread_mutex_lock(&live->lock);
+        LOCKED(&live->lock);
         if (live->seek_to < 0)
             live->discard_before_ns = clock_ns();
-        pthread_mutex_unlock(&live->lock);
     }
     return status;
 }
 
 /* Whether the pair just read is still wanted; exchanges its pictures where they are to be. */
 static bool is_still_wanted(struct live *live, struct frame *frame, bool sought) {
-    pthread_mutex_lock(&live->lock);
+    LOCKED(&live->lock);
     bool wanted = live->seek_to < 0 && (!live->state.paused || sought);
-    bool swap = live->swap;
-    pthread_mutex_unlock(&live->lock);
-    frame->exchanged = swap;
-    if (wanted && swap) {
+    frame->exchanged = live->swap;
+    if (wanted && frame->exchanged) {
         struct image left = frame->left;
         frame->left = frame->right;
         frame->right = left;
@@ -228,7 +225,7 @@ static struct frame *take_held_pair(struct live *live) {
     bool at_rest = live->state.paused || live->state.ended;
     bool asked = live->probes_asked && live->held && live->last_run != live->held->index;
     bool wanted = live->held && at_rest && live->seek_to < 0 && (live->settings_changed || asked);
-    struct frame *held = wanted ? frame_ref(live->held) : NULL;
+    AUTO(frame_drop) struct frame *held = wanted ? frame_ref(live->held) : NULL;
     if (wanted)
         live->settings_changed = false;
     pthread_mutex_unlock(&live->lock);
@@ -236,7 +233,6 @@ static struct frame *take_held_pair(struct live *live) {
         return NULL;
     struct frame *frame = pool_take(live->pool);
     live_copy_pair(held, frame);
-    frame_drop(&held);
     return frame;
 }
 
@@ -246,10 +242,7 @@ static void answer_probes(struct live *live) {
     pthread_mutex_lock(&live->lock);
     int count = live->probes_asked ? live->probe_count : 0;
     long index = live->last_run;
-    for (int i = 0; i < count; i++) {
-        answers[i].x = live->probes[i].x;
-        answers[i].y = live->probes[i].y;
-    }
+    memcpy(answers, live->probes, sizeof(answers));
     pthread_mutex_unlock(&live->lock);
     if (count == 0 || index < 0)
         return;

@@ -60,11 +60,8 @@ int queue_give(struct queue *queue, struct frame **frame) {
         pthread_cond_signal(&queue->not_empty);
     }
     pthread_mutex_unlock(&queue->lock);
-
-    if (ended)
-        frame_drop(frame);
-    if (oldest)
-        frame_drop(&oldest);
+    frame_drop(frame); /* unless it was handed over */
+    frame_drop(&oldest);
     return ended ? -EPIPE : 0;
 }
 
