@@ -19,24 +19,6 @@ enum { PART_WIDTH = 32, PART_HEIGHT = 4 };                        /* pixels of a
 enum { ROWS = 16, COLUMNS = 8, PRODUCTS = PART_WIDTH / COLUMNS }; /* of a product; of a warp */
 enum { BLOCKS = 4 };                                              /* of a multiprocessor */
 
-/* Copies 16 bytes from global to shared memory, until wait_for_pieces() of the same thread. */
-DEVICE void copy_piece(uint4 *to, const uint4 *from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-        "l"(from)
-        : "memory");
-#else
-    *to = *from;
-#endif
-}
-
-DEVICE void wait_for_pieces(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
 /* The shape of a layer, or of OUTPUTS of its outputs: products on top of each other, inputs of a
  * tap that four threads read at once, steps of 32 inputs for these, taps times the parts of a tap's
  * inputs, outputs of a pixel that a thread gets. One input has all taps in one step, 16 inputs two

@@ -369,24 +369,20 @@ static __global__ void __launch_bounds__(THREADS, (AD && CENSUS) * (LEVELS == 2 
 
 /* ---- absolute differences and vectors: products of 16 pixels and 8 targets at a time */
 
-enum { ROWS = 16, COLUMNS = 8, VECTOR_PIXELS = 128 }; /* of a product; of a block, at most */
-enum { PIECES = VECTOR_WORDS / 2 };                   /* of a vector, 16 bytes each */
+enum { TILE = 16, TILES = 2, VECTOR_PIXELS = 128 }; /* pixels; of a warp; pixels of a block */
+enum { PIECES = VECTOR_WORDS / 2 };                 /* of a vector, 16 bytes each */
+enum { LOWER = 8 * 4 * PIECES }; /* words from a row of a product to its other half */
+enum { VECTOR_BLOCKS = 3 };      /* of a multiprocessor */
 
-DEVICE const uint4 *vector_of(const uint64_t *vectors, const cost_args &a, int x, int y) {
-    size_t pixel = (size_t)y * (size_t)a.grid.width + (size_t)stage_clamp(x, 0, a.grid.width - 1);
-    return reinterpret_cast<const uint4 *>(vectors + pixel * VECTOR_WORDS);
+/* A block's pixels, in whole parts of a warp. */
+static __host__ __device__ __forceinline__ int whole_parts(int pixels) {
+    return (pixels + TILES * TILE - 1) / (TILES * TILE) * (TILES * TILE);
 }
 
-/* A block's pixels, in whole products, and the targets that these reach. */
-static __host__ __device__ __forceinline__ int whole_products(int pixels) {
-    return (pixels + ROWS - 1) / ROWS * ROWS;
-}
-
-/* Bytes of shared memory from one pixel's costs to the next one's, with room for a block of targets
- * that are no labels before and behind them: an odd multiple of 16, so that eight pixels' costs of
- * neighbouring labels lie in different banks. */
+/* Words of shared memory from one pixel's costs to the next one's: an odd multiple of 4, so that
+ * eight pixels' costs of neighbouring targets lie in different banks. */
 static __host__ __device__ __forceinline__ int cost_stride(int group) {
-    return LABEL_BLOCK * ((group + 2) | 1);
+    return LABEL_BLOCK / 4 * ((group + 1) | 1);
 }
 
 /* A product begins with VECTOR_FIRST so that minus vector_place() of it without limits is what is
@@ -398,104 +394,178 @@ enum {
     VECTOR_CURVE = (VECTOR_FIRST + VECTOR_MOST) / (1 << VECTOR_SHIFT) + 1 - VECTOR_LEAST_PLACE
 };
 
-static __device__ void load_vector_curve(const cost_args &a, uint8_t curve[VECTOR_CURVE]) {
-    for (int i = (int)threadIdx.x; i < VECTOR_CURVE; i += (int)blockDim.x)
-        curve[i] = __ldg(a.census_lut + stage_clamp(-(i + VECTOR_LEAST_PLACE), 0, CENSUS_LUT - 1));
+/* A block's row in shared memory. Targets lie in the order of labels: number i of those of a tile
+ * is label i of its first pixel and label i - 1 of the next one, or with SIGN 1 of its last pixel
+ * and the one before that. Costs of a pixel are those of its tile's targets. */
+struct vector_row {
+    uint4 *own, *target;
+    uint32_t *costs, *own_color, *target_color;
+    int whole, targets; /* pixels, and targets */
+};
+
+DEVICE vector_row vector_row_in(uint4 *memory, int pixels, int group) {
+    int whole = whole_parts(pixels), targets = whole + group * LABEL_BLOCK;
+    vector_row r = {memory, memory + PIECES * whole};
+    r.costs = reinterpret_cast<uint32_t *>(r.target + PIECES * targets);
+    r.own_color = r.costs + whole * cost_stride(group);
+    r.target_color = r.own_color + whole;
+    r.whole = whole;
+    r.targets = targets;
+    return r;
 }
 
-/* The costs of a row's products, of all targets that one of 16 pixels reaches. The target of a
- * pixel's label 0 is the one with its number, and the other labels' follow; with SIGN 1 they come
- * before the one group * LABEL_BLOCK behind it. */
-template <int SIGN>
-DEVICE void multiply_row(const cost_args &a, const uint8_t *curve, const uint4 *row, uint8_t *costs,
-                         int pixels, int group, int y) {
-    int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4, labels = group * LABEL_BLOCK,
-        stride = cost_stride(group), left = (int)blockIdx.x * pixels + g;
-    for (int p = (int)threadIdx.x / WARP_SIZE * ROWS; p < pixels;
-         p += (int)blockDim.x / WARP_SIZE * ROWS) {
-        const uint4 *upper = vector_of(a.descriptor_reference, a, left + p, y) + lane % 4,
-                    *lower = vector_of(a.descriptor_reference, a, left + p + 8, y) + lane % 4;
-        const uint4 from[2] = {
-            /* by words, so that these lie in registers as a product wants */
-            make_uint4(__ldg(&upper->x), __ldg(&lower->x), __ldg(&upper->y), __ldg(&lower->y)),
-            make_uint4(__ldg(&upper->z), __ldg(&lower->z), __ldg(&upper->w), __ldg(&lower->w))};
-        const uint4 *targets = row + PIECES * (p + g) + lane % 4;
-        uint8_t *to[2]; /* of the thread's first pixel and the one 8 further on, for target 0 */
-#pragma unroll
-        for (int k = 0; k < 2; k++) {
-            int pixel = g + 8 * k, target = lane % 4 * 2;
-            to[k] = costs + (p + pixel) * stride +
-                    (SIGN > 0 ? pixel + labels - target : target - pixel);
-        }
+/* Loads vectors and colours of count pixels of a row: that of column first, and on by step. */
+template <bool AD, int CHANNELS>
+DEVICE void load_vectors(const cost_args &a, const uint64_t *vectors, const uint8_t *picture, int y,
+                         int first, int step, int count, uint4 *to, uint32_t *colors) {
+    size_t row = (size_t)y * (size_t)a.grid.width;
+    const uint4 *from =
+        reinterpret_cast<const uint4 *>(vectors + row * VECTOR_WORDS) + threadIdx.x % PIECES;
+    int x = first + step * ((int)threadIdx.x / PIECES), apart = step * ((int)blockDim.x / PIECES);
 #pragma unroll 4
-        for (int i = 0; i < ROWS + labels; i += COLUMNS) {
-            uint4 v = targets[PIECES * i];
-            const uint32_t low[2] = {v.x, v.y}, high[2] = {v.z, v.w};
-            int32_t product[4] = {VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST, VECTOR_FIRST};
-            multiply_add<true>(product, from[0], low);
-            multiply_add<true>(product, from[1], high);
-            uint8_t found[4]; /* all of them before the first is stored: the loads wait together */
+    for (int i = (int)threadIdx.x; i < PIECES * count; i += (int)blockDim.x, x += apart)
+        copy_piece(to + i, from + PIECES * stage_clamp(x, 0, a.grid.width - 1));
+    for (int i = (int)threadIdx.x; AD && i < count; i += (int)blockDim.x)
+        colors[i] = packed_pixel<CHANNELS>(
+            picture, row + (size_t)stage_clamp(first + step * i, 0, a.grid.width - 1));
+}
+
+template <bool AD, int CHANNELS, int SIGN>
+DEVICE void load_vector_row(const cost_args &a, int left, int y, const vector_row &row) {
+    load_vectors<AD, CHANNELS>(a, a.descriptor_reference, a.reference, y, left, 1, row.whole,
+                               row.own, row.own_color);
+    load_vectors<AD, CHANNELS>(a, a.descriptor_target, a.target, y,
+                               left - SIGN * a.grid.space.u_min + (SIGN > 0 ? row.whole - 1 : 0),
+                               -SIGN, row.targets, row.target, row.target_color);
+}
+
+struct vector_tables {
+    match_tables differences;
+    int32_t start[4]; /* VECTOR_FIRST */
+    uint8_t curve[VECTOR_CURVE];
+};
+
+template <bool AD, int CHANNELS>
+static __device__ void load_vector_tables(const cost_args &a, vector_tables *t) {
+    load_tables<AD, false, CHANNELS>(a, &t->differences);
+    for (int i = (int)threadIdx.x; i < VECTOR_CURVE; i += (int)blockDim.x)
+        t->curve[i] =
+            __ldg(a.census_lut + stage_clamp(-(i + VECTOR_LEAST_PLACE), 0, CENSUS_LUT - 1));
+    for (int i = 0; i < 4; i++)
+        t->start[i] = VECTOR_FIRST;
+}
+
+/* The costs of a thread's pixels with 4 targets each, of 16 pixels' products with 16 targets:
+ * column 2 t + e of product number q is target 4 t + 2 q + e. */
+template <bool AD>
+DEVICE void multiply_targets(const vector_tables &tables, const int32_t first[4], int last,
+                             const uint4 own[2], const uint32_t own_color[2], const uint4 target[2],
+                             const uint32_t target_color[4], uint32_t word[2]) {
+    int32_t product[2][4];
 #pragma unroll
-            for (int k = 0; k < 4; k++)
-                found[k] = curve[(product[k] >> VECTOR_SHIFT) - VECTOR_LEAST_PLACE];
+    for (int q = 0; q < 2; q++) {
+        const uint32_t low[2] = {target[q].x, target[q].y}, high[2] = {target[q].z, target[q].w};
+        multiply_add<true>(product[q], first, own[0], low);
+        multiply_add<true>(product[q], product[q], own[1], high);
+    }
 #pragma unroll
-            for (int k = 0; k < 4; k++)
-                to[k / 2][-SIGN * (i + k % 2)] = found[k];
+    for (int k = 0; k < 2; k++) {
+        uint32_t cost[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            cost[i] =
+                tables.curve[(product[i / 2][2 * k + i % 2] >> VECTOR_SHIFT) - VECTOR_LEAST_PLACE];
+            if (AD)
+                cost[i] +=
+                    tables.differences.ad[min((int)__vsadu4(own_color[k], target_color[i]), last)];
+        }
+        word[k] = cost[0] + (cost[1] << 8) + ((cost[2] + (cost[3] << 8)) << 16);
+    }
+}
+
+/* The costs of a row. A warp has TILES tiles of pixels and some of the targets that they reach. */
+template <bool AD, int SIGN>
+DEVICE void multiply_row(const vector_tables &tables, const vector_row &row, int group) {
+    int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4, t = lane % 4,
+        warps = (int)blockDim.x / WARP_SIZE, parts = row.whole / (TILES * TILE),
+        split = max(warps / parts, 1), last = tables.differences.ad_last;
+    int32_t start[4];
+    for (int i = 0; i < 4; i++) /* it would come from a constant before each product */
+        start[i] = const_cast<const volatile int32_t *>(tables.start)[i];
+    for (int part = (int)threadIdx.x / WARP_SIZE; part < parts * split; part += warps) {
+        int first = part / split * (TILES * TILE);
+        uint4 own[TILES][2];
+        uint32_t color[TILES][2] = {}, *to[TILES][2];
+#pragma unroll
+        for (int k = 0; k < TILES; k++) {
+            int i = first + k * TILE, pixel = g + (SIGN > 0 ? row.whole - TILE - i : i);
+            const volatile uint32_t *w /* or they would be moved for each product */
+                = reinterpret_cast<uint32_t *>(row.own + PIECES * pixel + t);
+            own[k][0] = make_uint4(w[0], w[LOWER], w[1], w[LOWER + 1]);
+            own[k][1] = make_uint4(w[2], w[LOWER + 2], w[3], w[LOWER + 3]);
+            for (int n = 0; AD && n < 2; n++)
+                color[k][n] = row.own_color[pixel + 8 * n];
+            for (int n = 0; n < 2; n++)
+                to[k][n] = row.costs + (pixel + 8 * n) * cost_stride(group) + t - TILE / 4 * k;
+        }
+        const uint4 *target = row.target + PIECES * (first + g / 2 * 4 + g % 2) + t;
+        const uint32_t *target_color = row.target_color + first + 4 * t;
+#pragma unroll 1
+        for (int i = part % split; i < group + TILES; i += split) {
+            const uint4 *at = target + PIECES * TILE * i;
+            const uint4 vectors[2] = {at[0], at[2 * PIECES]};
+            uint4 c = make_uint4(0, 0, 0, 0);
+            if (AD)
+                c = *reinterpret_cast<const uint4 *>(target_color + TILE * i);
+            const uint32_t colors[4] = {c.x, c.y, c.z, c.w};
+#pragma unroll
+            for (int k = 0; k < TILES; k++) {
+                uint32_t word[2];
+                if (i < k || i > group + k)
+                    continue;
+                multiply_targets<AD>(tables, start, last, own[k], color[k], vectors, colors, word);
+                to[k][0][TILE / 4 * i] = word[0];
+                to[k][1][TILE / 4 * i] = word[1];
+            }
         }
     }
 }
 
 /* As match_kernel. AD: with absolute differences. */
 template <bool AD, int CHANNELS, int SIGN, int LEVELS>
-static __global__ void __launch_bounds__(THREADS, 4)
+static __global__ void __launch_bounds__(THREADS, VECTOR_BLOCKS)
     vector_kernel(const __grid_constant__ cost_args a,
                   const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int LINES = 1 << LEVELS;
     DYNAMIC_SHARED(uint4, memory);
-    __shared__ match_tables tables;
-    __shared__ uint8_t curve[VECTOR_CURVE];
+    __shared__ vector_tables tables;
     const thread_part t = part_of<SIGN>(a, pixels, group);
-    int top = (int)blockIdx.y * LINES, count = targets(pixels, group),
-        vectors = whole_products(pixels) + group * LABEL_BLOCK;
-    uint4 *target = memory + (AD ? room_for(count) / 4 : 0);
-    uint8_t *costs = reinterpret_cast<uint8_t *>(target + PIECES * vectors) + LABEL_BLOCK;
-    uint32_t *reference = reinterpret_cast<uint32_t *>(costs - LABEL_BLOCK +
-                                                       whole_products(pixels) * cost_stride(group));
+    const vector_row row = vector_row_in(memory, pixels, group);
+    int left = (int)blockIdx.x * pixels, top = (int)blockIdx.y * LINES,
+        quad = (t.x - left) / PIXELS, turn = SIGN > 0 ? 3 - quad % 4 : quad % 4;
+    const uint32_t *costs = row.costs + PIXELS * quad * cost_stride(group) + t.first / 4 + turn;
     wait_for_previous_kernel();
-    load_tables<AD, false, CHANNELS>(a, &tables);
-    load_vector_curve(a, curve);
+    load_vector_row<AD, CHANNELS, SIGN>(a, left, top, row);
+    load_vector_tables<AD, CHANNELS>(a, &tables);
     thread_nodes<LEVELS> nodes = {};
 #pragma unroll 1
     for (int r = 0; r < LINES && top + r < a.grid.height; r++) {
-        target_row<AD, false> row = row_in<AD, false>(memory, room_for(count), 0);
-        uint32_t w[PIXELS][4] = {};
+        wait_for_pieces();
         __syncthreads();
-        if (AD) {
-            load_row<AD, false, CHANNELS>(a, t.start, top + r, count, row);
-            load_reference<AD, false, CHANNELS>(a, (int)blockIdx.x * pixels, top + r, pixels,
-                                                reference);
-        }
-        for (int i = (int)threadIdx.x; i < PIECES * vectors; i += (int)blockDim.x)
-            target[i] = __ldg(vector_of(a.descriptor_target, a, t.start + i / PIECES, top + r) +
-                              i % PIECES);
+        multiply_row<AD, SIGN>(tables, row, group);
         __syncthreads();
-        multiply_row<SIGN>(a, curve, target, costs, pixels, group, top + r);
-        __syncthreads();
+        if (r + 1 < LINES && top + r + 1 < a.grid.height)
+            load_vector_row<AD, CHANNELS, SIGN>(a, left, top + r + 1, row);
         if (!t.works)
             continue;
-        if (AD)
-            match_quad<AD, false, SIGN>(tables, reference + t.x - (int)blockIdx.x * pixels, pixels,
-                                        row, t.reach, w);
+        uint32_t w[PIXELS][4];
 #pragma unroll
-        for (int j = 0; j < PIXELS; j++) {
-            int pixel = t.x + j - (int)blockIdx.x * pixels;
-            uint4 more =
-                *reinterpret_cast<const uint4 *>(costs + pixel * cost_stride(group) + t.first);
-            w[j][0] += more.x;
-            w[j][1] += more.y;
-            w[j][2] += more.z;
-            w[j][3] += more.w;
-        }
+        for (int j = 0; j < PIXELS; j++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                w[j][i] = __funnelshift_r(costs[j * cost_stride(group) + i],
+                                          costs[j * cost_stride(group) + i + 1],
+                                          8u * (SIGN > 0 ? 3 - j : j));
         store_quad<SIGN>(a, t.x, top + r, t.first, w);
         add_row(w, r, &nodes);
     }
@@ -537,10 +607,11 @@ static void launch_window(backend_cuda *cuda, const cost_args *a) {
 /* A block takes as many pixels as its threads hold, but not many more than the row has, and of
  * vectors only as many as its shared memory holds. */
 static void launch_match(backend_cuda *cuda, const cost_args *a, const downsample_cost_args *h) {
+    bool vectors = a->words > 1 && a->kind != DATA_COST_AD;
     int levels = h ? h->levels : 0, group = a->grid.padded / LABEL_BLOCK, quads = THREADS / group;
     while (quads > 8 && PIXELS * (quads / 2) >= a->grid.width)
         quads /= 2;
-    if (a->words > 1)
+    if (vectors)
         quads = stage_min(quads, VECTOR_PIXELS / PIXELS);
     int pixels = PIXELS * quads, threads = (quads * group + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
     bool ad = a->kind != DATA_COST_CENSUS, census = a->kind != DATA_COST_AD;
@@ -550,11 +621,10 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
     match_kernel_of kernel = levels == 2 ? choose_sign<2>(a) : choose_sign<1>(a);
     if (levels == 0)
         kernel = choose_sign<0>(a);
-    if (a->words > 1) {
-        int whole = whole_products(pixels);
-        bytes = sizeof(uint32_t) * (size_t)(ad * (room + pixels)) +
-                sizeof(uint4) * (size_t)(PIECES * (whole + group * LABEL_BLOCK)) +
-                (size_t)(whole * cost_stride(group));
+    if (vectors) {
+        int whole = whole_parts(pixels), loaded = 2 * whole + group * LABEL_BLOCK;
+        bytes = sizeof(uint32_t) * (size_t)(ad * loaded + whole * cost_stride(group)) +
+                sizeof(uint4) * (size_t)(PIECES * loaded);
     }
     allow_shared(cuda, kernel);
     dim3 blocks = cuda_blocks(a->grid.width, pixels, a->grid.height, rows);
