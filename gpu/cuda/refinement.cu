@@ -155,28 +155,12 @@ void cuda_launch_refine_nearest(backend_cuda *cuda, const void *args, int width,
                      dim3(WARP_SIZE, WARPS), *static_cast<const refine_nearest_args *>(args));
 }
 
-/* ---- evidence: a thread for a pixel; four pixels' vectors are compared by their threads together,
- * each with a quarter of them */
+/* ---- evidence: a thread for a pixel, a warp for 16 columns of two rows */
 
-enum { QUARTER = 4, FEATURE_WORDS = REFINE_FEATURES / 4 };
-
-/* The sum of the products of 16 numbers. */
-DEVICE int products(const uint4 &a, const uint4 &b) {
-    return __dp4a(
-        (int)a.x, (int)b.x,
-        __dp4a((int)a.y, (int)b.y, __dp4a((int)a.z, (int)b.z, __dp4a((int)a.w, (int)b.w, 0))));
-}
+enum { QUARTER = 4, FEATURE_WORDS = REFINE_FEATURES / 4, PIXEL_PIECES = FEATURE_WORDS / 4 };
 
 DEVICE int given(int v, int mask) {
     return (int)__shfl_xor_sync(ALL_LANES, (uint32_t)v, mask);
-}
-
-/* Adds up four threads' parts of sums: thread t gets sum number t. */
-DEVICE int sum_of_quarters(const int part[QUARTER], int t) {
-    int a = t & 2 ? part[2] : part[0], b = t & 2 ? part[3] : part[1];
-    a += given(t & 2 ? part[0] : part[2], 2);
-    b += given(t & 2 ? part[1] : part[3], 2);
-    return (t & 1 ? b : a) + given(t & 1 ? a : b, 1);
 }
 
 /* The right picture in words of four bytes, of which the last one may be cut off. */
@@ -216,30 +200,89 @@ DEVICE int colour_at(const picture_words &p, int channels, const uint32_t own[3]
     return (int)stage_min(sum / 24, (uint32_t)FEATURE_LARGEST);
 }
 
-/* A thread compares a quarter of the vectors of the four pixels. */
-struct quarters {
-    uint4 left[QUARTER];
+/* The products of a warp's vectors with those of columns of the right picture, at most BAND, of
+ * which BAND - COLUMNS are those that disparities lead to first; threads that read or write two
+ * rows' products of neighbouring columns use all banks. */
+enum { BAND = 72, ROW_PRODUCTS = ROWS * BAND + 16, PRODUCTS_OF_WARP = 2 * ROW_PRODUCTS };
+enum { EVIDENCE_BLOCKS = 5 }; /* of a multiprocessor */
+
+/* What a thread has of the products of a row: 16 pixels' vectors, and where those of the right
+ * picture's row begin. */
+struct vector_row {
+    uint4 left[2];
     const uint4 *right;
 };
 
-/* refine_similarity() but for refine_likeness(); row: the number of the row's first pixel. */
-DEVICE int compare_vectors(const quarters &q, uint32_t row, const struct refine_columns &own) {
-    int lane = (int)threadIdx.x % WARP_SIZE, t = lane % QUARTER, part[QUARTER];
-#pragma unroll
-    for (int s = 0; s < QUARTER; s++) {
-        int from = lane - t + s, share = (int)__shfl_sync(ALL_LANES, (uint32_t)own.share, from);
-        uint32_t first = __shfl_sync(ALL_LANES, row + (uint32_t)own.first, from),
-                 second = __shfl_sync(ALL_LANES, row + (uint32_t)own.second, from);
-        part[s] = products(q.left[s], q.right[first * QUARTER + t]) * (16 - share) +
-                  products(q.left[s], q.right[second * QUARTER + t]) * share;
-    }
-    return sum_of_quarters(part, t);
+DEVICE vector_row load_row(const refine_evidence_args &a, int left, int y) {
+    int lane = (int)threadIdx.x % WARP_SIZE, last = a.map.width - 1;
+    uint32_t row = (uint32_t)stage_min(y, a.map.height - 1) * (uint32_t)a.map.width * QUARTER;
+    const uint4 *from = reinterpret_cast<const uint4 *>(a.left_vectors) + row + lane % 4;
+    uint4 upper = from[stage_min(left + lane / 4, last) * QUARTER],
+          lower = from[stage_min(left + lane / 4 + 8, last) * QUARTER];
+    return {{{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}},
+            reinterpret_cast<const uint4 *>(a.right_vectors) + row + lane % 4};
 }
 
-/* INSIDE: the picture goes on behind all words that are read. */
+/* The products with columns first to last of the right picture, outside of which its border
+ * repeats. */
+DEVICE void multiply_columns(const vector_row rows[2], int width, int first, int last,
+                             int32_t *products) {
+    int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4;
+    products += g * BAND + lane % 4 * 2;
+#pragma unroll 2
+    for (int i = 0; i <= last - first; i += COLUMNS)
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            uint4 v = rows[r].right[stage_clamp(first + i + g, 0, width - 1) * QUARTER];
+            const uint32_t low[2] = {v.x, v.y}, high[2] = {v.z, v.w};
+            int32_t sum[4] = {0, 0, 0, 0};
+            multiply_add<true>(sum, rows[r].left[0], low);
+            multiply_add<true>(sum, rows[r].left[1], high);
+            uint2 *to = reinterpret_cast<uint2 *>(products + r * ROW_PRODUCTS + i);
+            to[0] = uint2{(uint32_t)sum[0], (uint32_t)sum[1]};
+            to[COLUMNS * BAND / 2] = uint2{(uint32_t)sum[2], (uint32_t)sum[3]};
+        }
+}
+
+/* refine_similarity() of a pixel's candidates, but for refine_likeness(). The warp's pixels begin
+ * at column left; products: room for PRODUCTS_OF_WARP. */
+DEVICE void compare_vectors(const refine_evidence_args &a, int left, int x, int y,
+                            const int candidate[REFINE_CANDIDATES], int32_t *products,
+                            int sum[REFINE_CANDIDATES]) {
+    int lane = (int)threadIdx.x % WARP_SIZE, first = INT_MAX, last = 0, width = a.map.width;
+    const vector_row rows[2] = {load_row(a, left, y), load_row(a, left, y + 1)};
+    const int32_t *own = products + lane / 2 % 2 * ROW_PRODUCTS + (lane / 4 * 2 + lane % 2) * BAND;
+    const auto column = [&](int k) {
+        return stage_clamp((16 * x - candidate[k]) >> 4, -1, width - 1);
+    };
+#pragma unroll
+    for (int k = 0; k < REFINE_CANDIDATES; k++) {
+        first = stage_min(first, column(k));
+        last = stage_max(last, column(k));
+        sum[k] = 0;
+    }
+    first = warp_min(first);
+    last = -warp_min(-last);
+#pragma unroll 1
+    for (; first <= last; first += BAND - COLUMNS) {
+        multiply_columns(rows, width, first, stage_min(last + 1, first + BAND - COLUMNS), products);
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < REFINE_CANDIDATES; k++) {
+            int i = column(k) - first, share = (16 * x - candidate[k]) & 15;
+            bool there = (uint32_t)i < BAND - COLUMNS;
+            const int32_t *two =
+                own + (there ? i : 0); /* without branches: all loads wait at once */
+            int v = two[0] * (16 - share) + two[1] * share;
+            sum[k] = there ? v : sum[k];
+        }
+        __syncwarp();
+    }
+}
+
+/* INSIDE: the picture goes on behind all words that are read. memory: a warp's. */
 template <bool CENSUS, bool INSIDE>
-DEVICE void make_evidence(const refine_evidence_args &a,
-                          uint32_t staged[WARPS][WARP_SIZE][FEATURE_WORDS + 1]) {
+DEVICE void make_evidence(const refine_evidence_args &a, uint4 *memory) {
     const refine_map &m = a.map;
     int warp = (int)threadIdx.x / WARP_SIZE, lane = (int)threadIdx.x % WARP_SIZE,
         half = (m.width + 1) / 2, first = ((int)blockIdx.x * WARPS + warp) * (WARP_SIZE / 4),
@@ -248,37 +291,26 @@ DEVICE void make_evidence(const refine_evidence_args &a,
     uint32_t row = (uint32_t)(y * m.width);
     uint32_t words[FEATURE_WORDS] = {}, colours[3];
     const auto put = [&](int k, int v) { words[k / 4] |= (uint32_t)v << k % 4 * 8; };
-    int own = refine_own(&m, x, y);
+    int own = refine_own(&m, x, y), candidate[REFINE_CANDIDATES], sum[REFINE_CANDIDATES];
+#pragma unroll
+    for (int k = 0; k < REFINE_CANDIDATES; k++)
+        candidate[k] = refine_candidate(&m, x, y, k);
 #pragma unroll
     for (int c = 0; c < 3; c++)
         colours[c] = 16u * __ldg(a.left + (row + x) * a.channels + (a.channels > 1 ? c : 0));
     const picture_words right = words_of(a);
-    [[maybe_unused]] quarters q;
-    [[maybe_unused]] uint64_t word;
-    if constexpr (CENSUS)
-        word = a.left_vectors[row + x];
-    else {
-        q.right = reinterpret_cast<const uint4 *>(a.right_vectors);
-#pragma unroll
-        for (int s = 0; s < QUARTER; s++) {
-            int from = lane - lane % QUARTER + s;
-            uint32_t at = __shfl_sync(ALL_LANES, row + x, from);
-            q.left[s] =
-                reinterpret_cast<const uint4 *>(a.left_vectors)[at * QUARTER + lane % QUARTER];
-        }
-    }
+    if constexpr (!CENSUS)
+        compare_vectors(a, 2 * first, x, 2 * (int)blockIdx.y, candidate,
+                        reinterpret_cast<int32_t *>(memory), sum);
 #pragma unroll
     for (int k = 0; k < REFINE_CANDIDATES; k++) {
-        int candidate = refine_candidate(&m, x, y, k), sum;
-        struct refine_columns c = refine_columns(&m, x, candidate);
+        struct refine_columns c = refine_columns(&m, x, candidate[k]);
         if constexpr (CENSUS)
-            sum = refine_agreement(word, a.right_vectors[row + c.first],
-                                   a.right_vectors[row + c.second], c.share);
-        else
-            sum = compare_vectors(q, row, c);
+            sum[k] = refine_agreement(a.left_vectors[row + x], a.right_vectors[row + c.first],
+                                      a.right_vectors[row + c.second], c.share);
         if (k > 0)
-            put(k - 1, refine_distance(candidate - own));
-        put(REFINE_LIKENESS + k, refine_likeness(sum));
+            put(k - 1, refine_distance(candidate[k] - own));
+        put(REFINE_LIKENESS + k, refine_likeness(sum[k]));
         put(REFINE_COLOUR + k,
             colour_at<INSIDE>(right, a.channels, colours, row + (uint32_t)c.first,
                               c.first < c.second ? c.share : 0));
@@ -287,26 +319,27 @@ DEVICE void make_evidence(const refine_evidence_args &a,
     for (int k = REFINE_OTHERS; k < REFINE_FEATURES; k++)
         put(k, refine_other(&a, x, y, k - REFINE_OTHERS));
 #pragma unroll
-    for (int i = 0; i < FEATURE_WORDS; i++)
-        staged[warp][lane][i] = words[i];
+    for (int i = 0; i < PIXEL_PIECES; i++)
+        memory[lane * PIXEL_PIECES + i] =
+            uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
     __syncwarp();
-    uint32_t *to = reinterpret_cast<uint32_t *>(a.out) +
-                   ((size_t)blockIdx.y * (size_t)half + (size_t)first) * (4 * FEATURE_WORDS);
+    uint4 *to = reinterpret_cast<uint4 *>(a.out) +
+                ((size_t)blockIdx.y * (size_t)half + (size_t)first) * (4 * PIXEL_PIECES);
 #pragma unroll
-    for (int i = lane; i < WARP_SIZE * FEATURE_WORDS; i += WARP_SIZE)
-        if (first + i / (4 * FEATURE_WORDS) < half)
-            to[i] = staged[warp][i / FEATURE_WORDS][i % FEATURE_WORDS];
+    for (int i = lane; i < WARP_SIZE * PIXEL_PIECES; i += WARP_SIZE)
+        if (first + i / (4 * PIXEL_PIECES) < half)
+            to[i] = memory[i];
 }
 
 template <bool CENSUS>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, EVIDENCE_BLOCKS)
     evidence_kernel(const __grid_constant__ refine_evidence_args a) {
-    __shared__ uint32_t staged[WARPS][WARP_SIZE][FEATURE_WORDS + 1];
+    __shared__ uint4 memory[WARPS][CENSUS ? WARP_SIZE * PIXEL_PIECES : PRODUCTS_OF_WARP / 4];
     wait_for_previous_kernel();
     if (2 * (int)blockIdx.y + 2 < a.map.height && a.map.width * a.channels >= 12)
-        make_evidence<CENSUS, true>(a, staged);
+        make_evidence<CENSUS, true>(a, memory[threadIdx.x / WARP_SIZE]);
     else
-        make_evidence<CENSUS, false>(a, staged);
+        make_evidence<CENSUS, false>(a, memory[threadIdx.x / WARP_SIZE]);
 }
 
 void cuda_launch_refine_evidence(backend_cuda *cuda, const void *args, int width, int height) {
