@@ -3,7 +3,8 @@
  *     node WIDTH HEIGHT CAMERA_INFO <PICTURES
  * CAMERA_INFO has the numbers K (9), D (5), R (9), P (12) of the left camera, then of the right
  * one, as ROS's sensor_msgs/CameraInfo has them. PICTURES are pairs in YUYV, left and right beside
- * each other. For each it prints the nearest point that is known well.
+ * each other. For each it prints how far ahead an obstacle is: what a twentieth of the points that
+ * are known well is nearer than, since single ones may be off.
  *     gcc node.c -o node $(pkg-config --cflags --libs livestereo) -lm
  * CMakeLists.txt and meson.build beside it do the same.
  * SPDX-License-Identifier: MIT
@@ -76,19 +77,29 @@ static struct livestereo *open_stereo(const struct livestereo_rig *rig, int widt
     return stereo;
 }
 
+static int compare(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
 /* In the part of the picture that the rectified camera sees. */
 static void say_nearest(const struct livestereo_image *points, const struct livestereo_info *info) {
-    const float *nearest = NULL;
+    float *ahead = malloc(sizeof(float) * (size_t)points->width * (size_t)points->height);
+    size_t count = 0;
+    if (!ahead)
+        fail("memory", "there is not enough");
     for (int y = info->valid_y; y < info->valid_y + info->valid_height; y++) {
         const float *row = (const float *)points->data + (size_t)y * 3 * (size_t)points->width;
         for (int x = info->valid_x; x < info->valid_x + info->valid_width; x++)
-            if (!isnan(row[3 * x]) && (!nearest || row[3 * x + 2] < nearest[2]))
-                nearest = row + 3 * x;
+            if (!isnan(row[3 * x]))
+                ahead[count++] = row[3 * x + 2];
     }
-    if (nearest)
-        printf("%.2f m ahead\n", (double)nearest[2]);
+    qsort(ahead, count, sizeof(float), compare);
+    if (count)
+        printf("%.2f m ahead\n", (double)ahead[count / 20]);
     else
         puts("nothing is known");
+    free(ahead);
 }
 
 int main(int argc, char **argv) {
