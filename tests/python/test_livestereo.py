@@ -112,10 +112,11 @@ STEREO = [name for name in ls.presets() if ls.Matcher(*SIZE, preset=name).settin
 
 @pytest.mark.parametrize("preset", STEREO)
 def test_bytes_are_those_of_batch(preset, pairs, program, tmp_path):
-    subprocess.run([program, "batch", "-q", *pairs, "-o", tmp_path, "--preset", preset, "--save",
-                    "disp16", "--set", "backend=cpu", "--set", "threads=1"], check=True)
     m = ls.Matcher(*SIZE, preset=preset, backend="cpu", threads=1)
     for folder in pairs:
+        subprocess.run([program, "batch", "-q", folder, "-o", tmp_path / folder.name, "--preset",
+                        preset, "--save", "disp16", "--set", "backend=cpu", "--set", "threads=1"],
+                       check=True)
         m.forget()
         disparity = m(*read(folder)).disparity.astype(np.int32)
         known = disparity != ls.UNKNOWN

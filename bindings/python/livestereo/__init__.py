@@ -346,7 +346,7 @@ class Result:
             frame.motion = map_image(self.motion, Format.FLOW16)
 
     def _picture(self, side: int) -> Array:
-        picture = self._rectified[side]
+        picture: Array = self._rectified[side]
         return np.ascontiguousarray(picture[..., ::-1]) if self._bgr else picture
 
     @property
