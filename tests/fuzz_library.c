@@ -362,7 +362,7 @@ static void set_mask(struct caller *c) {
 static void look(struct caller *c) {
     struct livestereo_info info = info_of(c);
     static struct livestereo_probe probe;
-    double energy;
+    double energy = NAN;
     probe.size = odd_size(c, sizeof(probe));
     int x = odd_int(c, pick(c, 32)), y = odd_int(c, pick(c, 16));
     if (expect_of_handle(c, livestereo_get_probe(c->stereo, x, y, given(c, &probe))) == 0)

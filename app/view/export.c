@@ -223,7 +223,7 @@ void recording_stop(struct viewer *v) {
         return;
     if (pair->lasts > 0 && (v->row_watch.on || pair->rig->known))
         pair_watch_describe(pair, NAN, &health, rows, sizeof(rows));
-    g_snprintf(r->rows, sizeof(r->rows), *rows ? "; %s" : "", rows);
+    g_snprintf(r->rows, sizeof(r->rows), "%s%s", *rows ? "; " : "", rows);
     if (source->set_tap)
         source->set_tap(source, NULL);
     else if (source->live)
