@@ -27,7 +27,7 @@ static void fail(const char *what, const char *why) {
 static struct livestereo *open_stereo(const char *calibration, int width, int height) {
     struct livestereo_rig rig;
     struct livestereo_settings *settings;
-    struct livestereo *stereo;
+    struct livestereo *stereo = NULL;
     struct livestereo_options options = LIVESTEREO_OPTIONS(width, height, LIVESTEREO_YUYV);
     options.rig = &rig;
     if (livestereo_rig_read(&rig, &calibration, 1, width, height, 0) ||

@@ -12,7 +12,7 @@ sources() { # sources EXTENSION...: files of ours, one a line
     done
 }
 flags="-std=c11 -D_GNU_SOURCE -I. -DLIVESTEREO_VERSION=\"0\""
-flags="$flags ${CFLAGS:-}"
+flags="$flags -Wall ${CFLAGS:-}"
 avx512="-mavx512bw -mavx512vl -mavx512vbmi -mavx512bitalg -mavx512vnni"
 
 lint_format() {
