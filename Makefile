@@ -114,8 +114,8 @@ FOLDERS = app app/* base config image capture capture/* gpu gpu/* calibration ca
           render
 C = $(filter-out $(STUBBED),$(wildcard $(FOLDERS:%=%/*.c)))
 CC_FILES = $(filter-out $(NOT_BUILT),$(wildcard $(FOLDERS:%=%/*.cc)))
-# What liblivestereo consists of, besides what is generated: what needs no other library, and what
-# reads rigs, by libyaml. The program has the same objects.
+# liblivestereo consists of files that need no other library (CORE), of those that read rigs, by
+# libyaml, and of generated ones. The program has the same objects.
 CORE = $(filter-out gpu/rig_file.c,$(filter gpu/%,$(C))) $(CU) $(wildcard base/*.c) \
        $(patsubst %,config/%.c,feature_network params presets) \
        $(patsubst %,calibration/%.c,camera depth rectify rig)

@@ -31,7 +31,7 @@ EIGHT_DRIVING = ["kitti2015_pair", "kitti2015_46", "kitti_object_dev"]
 # Each is a column of its own; its mean over pairs counts as much as every other one's.
 DEGRADED = ["noise=6", "noise=12", "light=0.25,noise=3", "gain=1.3,offset=10", "gamma=0.7",
             "vignette=0.4", "blur=1", "jpeg=40", "rows=0.5", "rows=1"]
-# What the score counts the same: names of folders, or of a degraded set.
+# The score counts each family the same: names of folders, or of a degraded set.
 FAMILIES = {
     "Middlebury 2001": ["tsukuba", "venus"],
     "Middlebury 2003": ["teddy", "cones", "teddy_half"],

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: MIT
 
 CHECKS = parity lint unit gui-few golden
-# What `make check` leaves to `make check-all`: other builds of the same, and what takes long.
+# `make check` leaves these to `make check-all`: other builds of the same, and what takes long.
 LONG_CHECKS = vm-test gui-test tsan-all asan-fuzz unit-long lint-long goldens arm package odd-folder
 FUZZ_SECONDS ?= 60
 .PHONY: check check-all $(CHECKS) $(LONG_CHECKS) asan fuzz tsan tsan-gui fuzz-run vm-ready \
@@ -86,7 +86,7 @@ $(DEVICE): $(BUILD)/tests/parity_device.cu.o
 $(PARITY) $(GOLDEN) $(BENCH_GPU) $(DEVICE): $(BUILD)/core.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(OBJECTS_FIRST) $(CUDA_LIBS) -lstdc++ -lm
-# What has to report.
+# These have to report.
 REPORTS = $(patsubst %,$(BUILD):%,unit gui-few parity golden) $(LINT:%=lint:%)
 LONG_REPORTS = $(patsubst %,$(BUILD):%,vm-test gui unit-long) $(LONG_LINT:%=lint:%) \
                $(foreach b,tsan asan,$(BUILD)/$b:unit $(BUILD)/$b:parity) $(BUILD)/tsan:gui \
@@ -126,7 +126,7 @@ ONE_THREAD = agreement blocks calibration calibration_depth calibration_fold cal
              pair_check params picture pruning reach rig row_error row_offset
 BACKEND_THREADS = eval features field flow library library_alloc mcap motion part solve temporal
 NO_THREADS = $(if $(findstring =thread,$(SANITIZE)),$(ONE_THREAD) $(BACKEND_THREADS))
-# What takes longest, and finds the least beside the rest: sanitizers do not watch it.
+# These take longest and find the least beside the rest: sanitizers do not watch them.
 LONG_TESTS = faults cli_faults cli_calibrate refine
 UNIT_RUN = $(filter-out $(NO_THREADS:%=$(BUILD)/test_%),$(UNIT))
 LONG_UNIT = $(LONG_TESTS:%=$(BUILD)/test_%)

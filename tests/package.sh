@@ -22,7 +22,7 @@ fail() {
     exit 1
 }
 
-# What is exported, what is needed, and one version everywhere.
+# Symbols that are exported and needed, and one version everywhere.
 package_symbols() {
     local others version
     others=$(nm -D --defined-only "$library/liblivestereo.so" | grep -v ' A ' |
