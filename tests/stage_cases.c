@@ -1195,6 +1195,7 @@ STAGE_UNTIL(sky, case_sky_until)
 /* Weights of colour steps: any, or falling by the same from step to step. */
 static uint16_t *case_weights(struct pass_case *c) {
     uint16_t *weight = case_randomise(c, case_add_table(c, 256 * sizeof(*weight)), 2, 256);
+    weight[0] = (uint16_t)stage_max(weight[0], 1);
     int fall = case_between(c, 0, 2) ? case_between(c, 1, 128) : 0;
     for (int i = 0; i < 256 && fall; i++)
         weight[i] = (uint16_t)stage_max(256 - i * fall / 8, 0);

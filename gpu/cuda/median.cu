@@ -1,108 +1,89 @@
 /*
  * The weighted median optimised for CUDA. A block's pixels and their surroundings lie in shared
  * memory, a colour to a word. Values are not sorted: the one at which half of the weight is reached
- * is searched by halving the range of values. Holes, which are few, are listed first, so that
- * neighbouring threads take their medians.
+ * is mostly the pixel's own, or searched for on one side of that. Holes, which are few, are listed
+ * first, so that neighbouring threads take their medians.
  * SPDX-License-Identifier: MIT
  */
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/packed_pixel.cuh"
 
-#include <climits>
+#include <cmath>
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, THREADS = BLOCK_WIDTH * BLOCK_HEIGHT };
 
-template <int CHANNELS>
-DEVICE uint32_t packed(const uint8_t *image, int width, int height, int x, int y) {
-    size_t i = (size_t)stage_clamp(y, 0, height - 1) * (size_t)width +
-               (size_t)stage_clamp(x, 0, width - 1);
-    return packed_pixel<CHANNELS>(image, i);
-}
+/* Values and their weights as floats, which hold whole numbers: the units that add and multiply have
+ * time. An unknown value is NaN, of which any saturated sum is 0. */
+template <int COUNT> struct median_window {
+    float value[COUNT], weight[COUNT], below, above, total; /* sums of weights, beside own */
+};
 
-/* Fills columns x rows words from (left, top) on. */
-template <int CHANNELS>
-DEVICE void load_tile(const uint8_t *image, int width, int height, int left, int top, int columns,
-                      int rows, uint32_t *tile) {
-    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
-    for (int i = thread; i < columns * rows; i += THREADS)
-        tile[i] = packed<CHANNELS>(image, width, height, left + i % columns, top + i / columns);
-}
-
-/* In place of unknown values, above all that are known; values stand in the upper half. */
-enum { NO_VALUE = INT16_MAX << 16 };
-
-/* Where to look for the median between low and high. It is rarely far from the pixel's own value: a
- * wide range is cut down to a pixel around that first. */
-DEVICE int probe_of(int low, int high, int own) {
-    int above = own + 7, below = own - 8, middle = (low + high) >> 1;
-    if (high - low <= 64)
-        return middle;
-    if (above < high && above >= low)
-        return above;
-    return below >= low && below < high ? below : middle;
-}
-
-/* The least value from low to high, the greatest, up to which lies half of the total weight. */
 template <int COUNT>
-DEVICE int search_median(const int (&window)[COUNT], int low, int high, int own, int total) {
-    while (low < high) {
-        int middle = probe_of(low, high, own), maximum = (int)((uint32_t)middle << 16 | 0xffff);
-        uint32_t sum = 0;
+DEVICE void weigh(median_window<COUNT> *w, int k, float own, float value, float weight) {
+    w->value[k] = value;
+    w->weight[k] = weight;
+    w->below = fmaf(weight, __saturatef(own - value), w->below);
+    w->above = fmaf(weight, __saturatef(value - own), w->above);
+    w->total = fmaf(weight, __saturatef(value - UNKNOWN), w->total);
+}
+
+/* The median, which is mostly a pixel's own value. Else it lies on one side of that, as far away as
+ * values that far or further have a weight of at least half. */
+template <int COUNT> DEVICE int median_near(const median_window<COUNT> &w, float own) {
+    bool is_below = w.below > 0 && 2 * w.below >= w.total;
+    float sign = is_below ? -1 : 1, half = is_below ? w.total / 2 : w.total / 2 + 0.5f;
+    int far = 1, step = 1;
+    const auto reaches = [&](int from) {
+        float sum = 0, more = 1 - (float)from - sign * own;
 #pragma unroll
         for (int k = 0; k < COUNT; k++)
-            sum += window[k] <= maximum ? (uint32_t)window[k] : 0;
-        if (2 * (int)(sum & 0xffff) >= total)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+            sum = fmaf(w.weight[k], __saturatef(fmaf(w.value[k], sign, more)), sum);
+        return sum >= half;
+    };
+    if (!is_below && 2 * w.above <= w.total)
+        return (int)own;
+    for (; reaches(far + step); step *= 4)
+        far += step;
+    for (; step > 1; far += reaches(far + step) ? step : 0)
+        step /= 2;
+    return (int)own + (is_below ? -far : far);
 }
 
-/* Rows from a.first_row to before end. Value above weight in one number; the sum of all weights
- * stays below 65536. */
+/* Rows from a.first_row to before end. */
 template <int RADIUS, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     median_kernel(const __grid_constant__ median_args a, int end) {
-    constexpr int SIDE = 2 * RADIUS + 1, COLUMNS = BLOCK_WIDTH + 2 * RADIUS,
-                  ROWS = BLOCK_HEIGHT + 2 * RADIUS;
-    __shared__ uint32_t colors[ROWS * COLUMNS];
-    __shared__ int values[ROWS * COLUMNS];
-    __shared__ uint16_t weights[256];
-    int left = (int)blockIdx.x * BLOCK_WIDTH, top = a.first_row + (int)blockIdx.y * BLOCK_HEIGHT;
-    int thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
+    enum { SIDE = 2 * RADIUS + 1, COLUMNS = BLOCK_WIDTH + SIDE - 1, COUNT = SIDE * SIDE };
+    enum { PLACES = COLUMNS * (BLOCK_HEIGHT + SIDE - 1) };
+    __shared__ uint32_t colors[PLACES];
+    __shared__ float values[PLACES], weights[256];
+    int left = (int)blockIdx.x * BLOCK_WIDTH, top = a.first_row + (int)blockIdx.y * BLOCK_HEIGHT,
+        x = left + (int)threadIdx.x, y = top + (int)threadIdx.y,
+        thread = (int)(threadIdx.y * BLOCK_WIDTH + threadIdx.x);
     wait_for_previous_kernel();
-    load_tile<CHANNELS>(a.image, a.width, a.height, left - RADIUS, top - RADIUS, COLUMNS, ROWS,
-                        colors);
-    for (int i = thread; i < ROWS * COLUMNS; i += THREADS) {
-        int x = left - RADIUS + i % COLUMNS, y = top - RADIUS + i / COLUMNS;
-        bool exists = x >= 0 && y >= 0 && x < a.width && y < a.height;
-        int16_t value =
-            exists ? a.source[(size_t)y * (size_t)a.width + (size_t)x] : (int16_t)UNKNOWN;
-        values[i] = value == UNKNOWN ? NO_VALUE : (int)((uint32_t)value << 16);
+    for (int i = thread; i < PLACES; i += THREADS) {
+        int px = left - RADIUS + i % COLUMNS, py = top - RADIUS + i / COLUMNS,
+            inside_x = stage_clamp(px, 0, a.width - 1), inside_y = stage_clamp(py, 0, a.height - 1),
+            at = inside_y * a.width + inside_x,
+            value = px == inside_x && py == inside_y ? a.source[at] : UNKNOWN;
+        colors[i] = packed_pixel<CHANNELS>(a.image, (size_t)at);
+        values[i] = value == UNKNOWN ? NAN : (float)value;
     }
     weights[thread] = a.weight[thread];
     __syncthreads();
-    int x = left + (int)threadIdx.x, y = top + (int)threadIdx.y;
     if (x >= a.width || y >= end)
         return;
     int corner = (int)threadIdx.y * COLUMNS + (int)threadIdx.x,
         centre = corner + RADIUS * (COLUMNS + 1);
-    int low = INT_MAX, high = INT_MIN, total = 0, window[SIDE * SIDE];
-    uint32_t own = colors[centre];
+    float own = values[centre];
+    median_window<COUNT> w = {};
 #pragma unroll
-    for (int k = 0; k < SIDE * SIDE; k++) {
-        int at = corner + k / SIDE * COLUMNS + k % SIDE, value = values[at];
-        int weight = weights[step_between(own, colors[at])];
-        weight = value == NO_VALUE ? 0 : weight;
-        window[k] = value | weight;
-        low = min(low, value);
-        high = max(high, value == NO_VALUE ? INT_MIN : value);
-        total += weight;
+    for (int k = 0; k < COUNT; k++) {
+        int at = corner + k / SIDE * COLUMNS + k % SIDE;
+        weigh(&w, k, own, values[at], weights[step_between(colors[centre], colors[at])]);
     }
-    int median = search_median(window, low >> 16, high >> 16, values[centre] >> 16, total);
     a.out[(size_t)(y - a.first_row) * (size_t)a.width + (size_t)x] =
-        (int16_t)(values[centre] == NO_VALUE ? UNKNOWN : median);
+        (int16_t)(own == own ? median_near(w, own) : UNKNOWN);
 }
 
 void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int height) {
@@ -118,36 +99,36 @@ void cuda_launch_median(backend_cuda *cuda, const void *args, int width, int hei
 /* ---- holes */
 
 /* Most holes are narrow strips beside objects: in wide tiles each block finds about as many. */
-enum { MOST_WIDTH_BITS = 9, LEAST_WIDTH_BITS = 6, HOLES_HEIGHT = 8, HOLES_THREADS = 128 };
+enum { MOST_WIDTH_BITS = 9, LEAST_WIDTH_BITS = 6, HOLES_HEIGHT = 8 };
+enum { HOLES_THREADS = 128, AT_ONCE = 4 };
+static_assert((HOLES_HEIGHT << LEAST_WIDTH_BITS) % (AT_ONCE * HOLES_THREADS) == 0, "no rest");
 
-/* Of a pixel that has a disparity. weights: a.weight. */
-template <int SIDE, int CHANNELS>
-DEVICE int median_of_hole(const hole_median_args &a, const uint16_t *weights, int x, int y) {
-    size_t centre = (size_t)y * (size_t)a.width + (size_t)x;
-    uint32_t own = packed_pixel<CHANNELS>(a.image, centre);
-    int own_value = a.source[centre], low = own_value, high = own_value, total = 0,
-        window[SIDE * SIDE];
+/* Of a pixel that has a disparity. INSIDE: the picture has the whole window. weights: a.weight. */
+template <int SIDE, int CHANNELS, bool INSIDE>
+DEVICE int median_of_hole(const hole_median_args &a, const float *weights, int x, int y) {
+    int centre = y * a.width + x;
+    float own = a.source[centre];
+    uint32_t color = packed_pixel<CHANNELS>(a.image, (size_t)centre);
+    median_window<SIDE *SIDE> w = {};
 #pragma unroll
     for (int k = 0; k < SIDE * SIDE; k++) {
-        int px = x + HOLE_STEP * (k % SIDE - SIDE / 2), py = y + HOLE_STEP * (k / SIDE - SIDE / 2);
-        bool exists = px >= 0 && py >= 0 && px < a.width && py < a.height;
-        size_t at = exists ? (size_t)py * (size_t)a.width + (size_t)px : centre;
-        int value = a.source[at];
-        int weight = weights[step_between(own, packed_pixel<CHANNELS>(a.image, at))];
-        exists &= value != UNKNOWN;
-        window[k] = exists ? (int)((uint32_t)value << 16) | weight : NO_VALUE;
-        low = exists ? min(low, value) : low;
-        high = exists ? max(high, value) : high;
-        total += exists ? weight : 0;
+        int dx = HOLE_STEP * (k % SIDE - SIDE / 2), dy = HOLE_STEP * (k / SIDE - SIDE / 2);
+        bool exists =
+            INSIDE || (x + dx >= 0 && y + dy >= 0 && x + dx < a.width && y + dy < a.height);
+        int at = exists ? centre + dy * a.width + dx : centre, value = a.source[at];
+        float weight = weights[step_between(color, packed_pixel<CHANNELS>(a.image, (size_t)at))];
+        weigh(&w, k, own, exists && value != UNKNOWN ? (float)value : NAN, weight);
     }
-    return search_median(window, low, high, own_value, total);
+    return median_near(w, own);
 }
 
 template <int SIDE, int CHANNELS>
-static __global__ void __launch_bounds__(HOLES_THREADS)
+static __global__ void __launch_bounds__(HOLES_THREADS, SIDE < 9 ? 4 : 1)
     hole_median_kernel(const __grid_constant__ hole_median_args a, int width_bits) {
-    __shared__ uint16_t weights[256], holes[HOLES_HEIGHT << MOST_WIDTH_BITS];
+    __shared__ float weights[256];
+    __shared__ uint16_t holes[HOLES_HEIGHT << MOST_WIDTH_BITS];
     __shared__ int count;
+    constexpr int REACH = SIDE / 2 * HOLE_STEP;
     int width = 1 << width_bits, left = (int)blockIdx.x * width,
         top = (int)blockIdx.y * HOLES_HEIGHT, thread = (int)threadIdx.x;
     wait_for_previous_kernel();
@@ -156,23 +137,31 @@ static __global__ void __launch_bounds__(HOLES_THREADS)
     if (thread == 0)
         count = 0;
     __syncthreads();
-#pragma unroll 8
-    for (int i = thread; i < width * HOLES_HEIGHT; i += HOLES_THREADS) {
-        int x = left + (i & (width - 1)), y = top + (i >> width_bits);
-        size_t at = (size_t)y * (size_t)a.width + (size_t)x;
-        if (x >= a.width || y >= a.height)
-            continue;
-        int16_t value = a.source[at];
-        if (value != UNKNOWN && a.known[at] == UNKNOWN)
-            holes[atomicAdd(&count, 1)] = (uint16_t)i;
-        else
-            a.out[at] = value;
+    for (int first = thread; first < width * HOLES_HEIGHT; first += AT_ONCE * HOLES_THREADS) {
+        int16_t value[AT_ONCE], known[AT_ONCE];
+        int at[AT_ONCE]; /* -1: outside */
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            int i = first + j * HOLES_THREADS, x = left + (i & (width - 1)),
+                y = top + (i >> width_bits);
+            at[j] = x < a.width && y < a.height ? y * a.width + x : -1;
+            value[j] = __ldg(a.source + max(at[j], 0));
+            known[j] = __ldg(a.known + max(at[j], 0));
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++)
+            if (at[j] >= 0 && value[j] != UNKNOWN && known[j] == UNKNOWN)
+                holes[atomicAdd(&count, 1)] = (uint16_t)(first + j * HOLES_THREADS);
+            else if (at[j] >= 0)
+                a.out[at[j]] = value[j];
     }
     __syncthreads();
     for (int k = thread; k < count; k += HOLES_THREADS) {
         int x = left + (holes[k] & (width - 1)), y = top + (holes[k] >> width_bits);
+        bool inside = x >= REACH && y >= REACH && x + REACH < a.width && y + REACH < a.height;
         a.out[(size_t)y * (size_t)a.width + (size_t)x] =
-            (int16_t)median_of_hole<SIDE, CHANNELS>(a, weights, x, y);
+            (int16_t)(inside ? median_of_hole<SIDE, CHANNELS, true>(a, weights, x, y)
+                             : median_of_hole<SIDE, CHANNELS, false>(a, weights, x, y));
     }
 }
 

@@ -16,7 +16,7 @@ template <int CHANNELS> DEVICE uint32_t packed_pixel(const uint8_t *picture, siz
 /* color_step() of two packed pixels. */
 DEVICE uint32_t step_between(uint32_t a, uint32_t b) {
     uint32_t d = __vabsdiffu4(a, b);
-    return max(max(d & 255, d >> 8 & 255), d >> 16);
+    return max(max(d << 24, d << 16), d << 8) >> 24;
 }
 
 #endif

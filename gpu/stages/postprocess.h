@@ -114,7 +114,7 @@ STAGE int weighted_median(const int *value, const int *weight, int total) {
 }
 
 /* Median over a square window, each known pixel weighted by the likeness of its colour to the
- * centre's; unknown pixels stay unknown. weight[colour step] in 1/256. */
+ * centre's; unknown pixels stay unknown. weight[colour step] in 1/256, of step 0 not 0. */
 enum { MAX_MEDIAN_WINDOW = 9 * 9 };
 
 struct median_args {

@@ -127,8 +127,8 @@ inline int atomicMax(int *at, int value) {
     *at = std::max(old, value);
     return old;
 }
-inline int atomicMin(int *at, int value) {
-    int old = *at;
+template <typename T> T atomicMin(T *at, T value) {
+    T old = *at;
     *at = std::min(old, value);
     return old;
 }
@@ -138,6 +138,9 @@ inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t choice) {
     for (int i = 0; i < 4; i++)
         out |= (uint32_t)(both >> 8 * (choice >> 4 * i & 7) & 255) << 8 * i;
     return out;
+}
+inline float __saturatef(float v) {
+    return v > 0 ? std::min(v, 1.0f) : 0; /* of NaN, too */
 }
 inline uint32_t __umulhi(uint32_t a, uint32_t b) {
     return (uint32_t)((uint64_t)a * b >> 32);
@@ -194,7 +197,7 @@ inline uint32_t __shfl_down_sync(uint32_t, uint32_t value, int step) {
 /* What headers name. */
 typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
-enum { cudaLaunchAttributeProgrammaticStreamSerialization };
+enum { cudaLaunchAttributePriority, cudaLaunchAttributeProgrammaticStreamSerialization };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
 /* Bytes that a kernel may ask for: the least that it was ever given, since a handle of another
  * thread may have set it just before the launch. */
@@ -219,7 +222,7 @@ template <typename Kernel> int cudaFuncGetAttributes(cudaFuncAttributes *to, Ker
 struct cudaLaunchAttribute {
     int id;
     struct {
-        int programmaticStreamSerializationAllowed;
+        int priority, programmaticStreamSerializationAllowed;
     } val;
 };
 struct cudaLaunchConfig_t {
