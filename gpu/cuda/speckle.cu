@@ -48,6 +48,15 @@ DEVICE void join_roots(uint32_t *parent, uint32_t a, uint32_t b) {
     }
 }
 
+/* The same in a tile, by atomic operations alone, where pixels near each other meet often. */
+DEVICE void join_in_tile(uint32_t *parent, uint32_t a, uint32_t b) {
+    while (a != b) {
+        uint32_t high = max(a, b), low = min(a, b), old = atomicMin(parent + high, low);
+        a = old == high ? low : old; /* what high hung from must join low as well */
+        b = low;
+    }
+}
+
 /* The lane where the run of this lane begins. joined: the lanes that go on with the run before. */
 DEVICE uint32_t run_of(uint32_t joined, uint32_t lane) {
     return 31 - (uint32_t)__clz((int)(~joined & (ALL_LANES >> (31 - lane))));
@@ -88,14 +97,14 @@ static __global__ void __launch_bounds__(THREADS)
     for (uint32_t k = 0; k < ROWS; k++) { /* once for each stretch that two runs share */
         uint32_t joins = below[k] & ~(beside[k] & beside[k + 1] & below[k] << 1);
         if (joins >> lane & 1)
-            join_roots(parent, (first + k) * TILE + run_of(beside[k], lane),
-                       (first + k + 1) * TILE + run_of(beside[k + 1], lane));
+            join_in_tile(parent, (first + k) * TILE + run_of(beside[k], lane),
+                         (first + k + 1) * TILE + run_of(beside[k + 1], lane));
     }
     __syncthreads();
 #pragma unroll
     for (uint32_t k = 0; k < ROWS; k++) {
         uint32_t starts = ~beside[k], after = lane < 31 ? starts >> (lane + 1) : 0;
-        root[k] = find_root(parent, (first + k) * TILE + lane);
+        root[k] = speckle_root(parent, (first + k) * TILE + lane);
         if (starts >> lane & 1)
             atomicAdd(count + root[k], after ? (uint32_t)__ffs((int)after) : TILE - lane);
     }
