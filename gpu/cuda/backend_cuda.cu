@@ -374,7 +374,8 @@ static void update_graph(backend_cuda *cuda, cudaGraphExec_t *graph, cudaGraph_t
     if (*graph)
         note(cuda, cudaGraphExecDestroy(*graph), "dropping a graph");
     *graph = nullptr;
-    note(cuda, cudaGraphInstantiate(graph, captured, 0), "making a graph");
+    note(cuda, cudaGraphInstantiate(graph, captured, cudaGraphInstantiateFlagUseNodePriority),
+         "making a graph");
 }
 
 static void capture_stages(backend_cuda *cuda, cuda_program *p, int slot) {
@@ -687,7 +688,7 @@ static void cuda_close(backend **b) {
 
 static cudaError_t open_streams(backend_cuda *cuda) {
     for (cudaStream_t &stream : cuda->streams)
-        if (cudaError_t code = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
+        if (cudaError_t code = cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, URGENT))
             return code;
     for (cudaStream_t &stream : cuda->beside)
         if (cudaError_t code = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
@@ -727,6 +728,9 @@ static int open_device(backend_cuda *cuda, int gpu, bool quiet) {
 }
 
 static void optimise(backend_cuda *cuda) {
+    /* agreement comes before steady bits, doubt about a part of the map before the other's choice */
+    for (enum stage stage : {STAGE_edges, STAGE_steady_bits, STAGE_arms, STAGE_refine_choose})
+        cuda->yields[stage] = true;
     cuda_use_units(cuda);
 #define CUDA_LAUNCH(name) cuda->launches[STAGE_##name] = cuda_launch_##name;
     CUDA_STAGES(CUDA_LAUNCH)

@@ -14,6 +14,7 @@ struct backend_cuda;
 
 enum { WARP_SIZE = 32 };
 #define ALL_LANES 0xffffffffu /* the mask of a whole warp, for shuffles and votes */
+enum { URGENT = -1 };         /* the priority of all streams */
 
 /* Issues a stage on cuda->stream. */
 typedef void cuda_launch(struct backend_cuda *cuda, const void *args, int width, int height);
@@ -40,6 +41,7 @@ struct backend_cuda {
     cudaStream_t beside[STREAMS]; /* while capturing: for events that no stage waits for */
     cudaEvent_t fork, part;       /* where branches begin; where beside begins */
     bool capturing, parted[STREAMS];
+    int priority; /* of the kernel that is launched next: URGENT or 0 */
     struct cuda_slot slots[MAX_SLOTS];
     struct thread_pool *pool; /* copies within the host; null: not yet needed */
     bool failed;              /* any error so far, except a lack of memory */
@@ -52,6 +54,7 @@ struct backend_cuda {
     cuda_launch *launches[STAGE_COUNT];
     cuda_unit *units[UNIT_KINDS]; /* null: pass by pass */
     bool apart[STAGE_COUNT];      /* struct unit_rules' */
+    bool yields[STAGE_COUNT];     /* its blocks begin after those of others that can */
     cuda_launch *const
         *plain; /* the generated kernels, for shapes that the optimised ones leave out */
 };
@@ -116,6 +119,7 @@ static inline void cuda_issue_unit(struct backend_cuda *cuda, const struct graph
                                    int slot) {
     const struct pass *first = &g->passes[unit];
     cuda_unit *form = first->unit > 1 ? cuda->units[first->of] : NULL;
+    cuda->priority = cuda->yields[first->stage] ? 0 : URGENT;
     int done = form ? form(cuda, g, unit, slot) : 0;
     cuda->base.fused += stage_max(done - 1, 0);
     for (int i = unit + done; i < unit + first->unit; i++)

@@ -66,11 +66,13 @@ static void allow_shared(const struct backend_cuda *cuda, Kernel kernel) {
 template <typename... Parameters>
 static void launch_with_memory(struct backend_cuda *cuda, void (*kernel)(Parameters...), dim3 grid,
                                dim3 block, size_t shared, const Parameters &...parameters) {
-    cudaLaunchAttribute early;
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {grid,         block,  shared,
-                                 cuda->stream, &early, cuda->capability >= 90 ? 1u : 0u};
+    cudaLaunchAttribute attributes[2];
+    attributes[0].id = cudaLaunchAttributePriority;
+    attributes[0].val.priority = cuda->priority;
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {grid,         block,      shared,
+                                 cuda->stream, attributes, cuda->capability >= 90 ? 2u : 1u};
     cudaLaunchKernelEx(&config, kernel, parameters...);
 }
 
