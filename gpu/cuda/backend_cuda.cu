@@ -728,7 +728,7 @@ static int open_device(backend_cuda *cuda, int gpu, bool quiet) {
 }
 
 static void optimise(backend_cuda *cuda) {
-    /* agreement comes before steady bits, doubt about a part of the map before the other's choice */
+    /* agreement comes before steady bits, doubt about one part of a map before another's choice */
     for (enum stage stage : {STAGE_edges, STAGE_steady_bits, STAGE_arms, STAGE_refine_choose})
         cuda->yields[stage] = true;
     cuda_use_units(cuda);

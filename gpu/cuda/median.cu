@@ -12,8 +12,8 @@
 
 enum { BLOCK_WIDTH = WARP_SIZE, BLOCK_HEIGHT = 8, THREADS = BLOCK_WIDTH * BLOCK_HEIGHT };
 
-/* Values and their weights as floats, which hold whole numbers: the units that add and multiply have
- * time. An unknown value is NaN, of which any saturated sum is 0. */
+/* Values and their weights as floats, which hold whole numbers: the units that add and multiply
+ * have time. An unknown value is NaN, of which any saturated sum is 0. */
 template <int COUNT> struct median_window {
     float value[COUNT], weight[COUNT], below, above, total; /* sums of weights, beside own */
 };
