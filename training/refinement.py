@@ -33,6 +33,7 @@ from scenes import DEVICE, HEIGHT, WIDTH
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.path.join(HERE, '..', 'bindings', 'python')
 BUILT_IN = os.path.join(HERE, '..', 'config', 'features', 'weights.features')
+CHANCES = os.path.join(HERE, '..', 'gpu', 'stages', 'chance_table.inc')  # of 256 cells
 # The presets whose maps each choice refines, each for as many pairs.
 PRESETS = {'learned': ('best',), 'census': ('default', 'live', 'driving')}
 RANGES = (16, 24, 32, 48, 64, 96, 128, 160, 192, 240)  # that maps are searched in
@@ -67,12 +68,12 @@ class Program:
     def __init__(self, part, weights):
         sys.path.insert(0, PYTHON)
         import livestereo
-        with open(weights, 'rb') as file:
-            self.weights = file.read()
+        self.weights = np.fromfile(weights, np.uint8).tobytes()
         self.open, self.matchers, self.presets = livestereo.Matcher, {}, PRESETS[part]
         layers = choice.read_file(weights)[1]
         self.on_device = [(w.to(DEVICE), b.to(DEVICE), shift) for w, b, shift in layers]
         self.learned = part == 'learned'
+        self.chances = np.loadtxt(CHANCES, int, delimiter=',', usecols=range(16)).ravel()
         if DEVICE.type == 'cuda':  # before the thread that makes pairs runs
             self.words = torch.compile(self.words)
             with torch.no_grad():
@@ -81,11 +82,14 @@ class Program:
     def match(self, left, right, labels, lot=0):
         """Disparities in 1/16 px (H, W) int16 and confidences, by preset number lot."""
         key = (*left.shape[:2], labels, self.presets[lot % len(self.presets)])
+        # The choice sees chances before what repeats lowers them: those of the table's cells.
         if key not in self.matchers:
             self.matchers[key] = self.open(key[1], key[0], preset=key[3], refinement='off',
-                                           disparity_range=labels, weights=self.weights)
+                                           disparity_range=labels, confidence='cell',
+                                           weights=self.weights)
         result = self.matchers[key](left.cpu().numpy(), right.cpu().numpy())
-        return [torch.tensor(m, device=DEVICE) for m in (result.disparity, result.confidence)]
+        return [torch.tensor(m, device=DEVICE) for m in
+                (result.disparity, self.chances[result.confidence].astype(np.uint8))]
 
     def words(self, picture):
         grey = choice.grey_of(picture)
@@ -135,10 +139,9 @@ class Pairs(threading.Thread):
         return {'f': f, 'cand': cand, 'd': d, 'known': known, 'seen': seen, 'weight': weight}
 
     def run(self):
-        on_gpu = DEVICE.type == 'cuda'
         try:
-            with torch.cuda.stream(torch.cuda.Stream()) if on_gpu else contextlib.nullcontext(), \
-                    torch.no_grad():
+            with torch.cuda.stream(torch.cuda.Stream()) if DEVICE.type == 'cuda' else \
+                    contextlib.nullcontext(), torch.no_grad():
                 frames = 6 * len(self.program.presets)  # that capture all graphs of a range
                 for i in range(frames * len(RANGES)):
                     one = torch.zeros(HEIGHT, WIDTH, 3, dtype=torch.uint8, device=DEVICE)
@@ -275,11 +278,11 @@ def train(functions, pairs, lot, group, options, say, save):
 
 
 @torch.no_grad()
-def calibrate(pairs, net, count):
+def calibrate(pairs, net):
     """The curve of chances by support, of rendered pairs of other seeds, and shares of them."""
     # Per cent: off by more than 1 px before, after; what passed; off among those before, after.
     sums, parts = torch.zeros(2, 17, device=DEVICE), []
-    for i in range(count):
+    for i in range(32):
         p = pairs.pairs(4, 777000111 + 4 * i)
         known, share = p['known'], lambda b: 100 * float(b.float().mean())
         logits, modes = choice.modes_of(*net.answers(p['f']), p['cand'].int(), known)
@@ -344,7 +347,7 @@ def work(options, part, rank, size, port, folder):
     if rank:
         os._exit(0)  # NCCL would wait for the first one
     whole = average.rounded([pairs.batch(lot)['f'] for _ in range(17)])
-    curve, rates = calibrate(pairs, whole, options.calibrate)
+    curve, rates = calibrate(pairs, whole)
     say('curve', curve, rates)
     trained = f'{steps + done * size} steps, seed {options.seed}'
     torch.save((trained, whole.whole(), choice.PRIOR, curve),
@@ -419,7 +422,6 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--ring', type=int, default=1600, help='pairs kept on the GPU, 20 MB each')
     parser.add_argument('--reuse', type=float, default=7, help='how often each pair is trained on')
-    parser.add_argument('--calibrate', type=int, default=32, help='by how many times 4 pairs')
     parser.add_argument('--worker', type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.parts = [(part, int(count)) for part, count in
@@ -427,8 +429,7 @@ def main():
     if options.worker:
         options.until = options.worker.pop('until')
         return work(options, **options.worker)
-    begun = time.time()
-    options.until = begun + 60 * (options.minutes - options.ending)
+    options.until = time.time() + 60 * (options.minutes - options.ending)
     os.makedirs(options.out, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         library = subprocess.Popen(['make', '-s', '-C', os.path.join(HERE, '..'),
@@ -443,7 +444,7 @@ def main():
             shutil.copy(os.path.join(HERE, '..', 'build', 'liblivestereo.so.0'),
                         os.path.join(PYTHON, 'livestereo'))
             open(os.path.join(folder, 'built'), 'w').close()
-            print(f'[{time.time() - begun:6.1f}] built', flush=True)
+            print('built', flush=True)
             watch(options, workers)
         finally:
             for _, worker in workers:
