@@ -129,36 +129,36 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS)
     int first = (int)blockIdx.y * shape::OUTPUTS,
         width = (a.width + shape::STRIDE - 1) / shape::STRIDE,
         height = (a.height + shape::STRIDE - 1) / shape::STRIDE;
-    for_each_part<shape>(a, memory, first,
-                         [&](int left, int top, const int32_t *bias, const uint8_t *part) {
-                             int32_t own[OWN_PIXELS][shape::EACH], scale[OWN_PIXELS];
-                             sum_part<shape>(memory, bias, part, own);
-                             if constexpr (VECTORS) {
-                                 static_assert(OWN_PIXELS == WARP_SIZE / 4,
-                                               "a vector for each thread that shares them");
-                                 uint64_t squares[OWN_PIXELS];
+    for_each_part<shape>(
+        a, memory, first, [&](int left, int top, const int32_t *bias, const uint8_t *part) {
+            int32_t own[OWN_PIXELS][shape::EACH], scale[OWN_PIXELS];
+            sum_part<shape>(memory, bias, part, own);
+            if constexpr (VECTORS) {
+                static_assert(OWN_PIXELS == WARP_SIZE / 4,
+                              "a vector for each thread that shares them");
+                uint64_t squares[OWN_PIXELS];
 #pragma unroll
-                                 for (int p = 0; p < OWN_PIXELS; p++) {
+                for (int p = 0; p < OWN_PIXELS; p++) {
 #pragma unroll
-                                     for (int i = 0; i < shape::EACH; i++)
-                                         own[p][i] = feature_number(&a, own[p][i]);
-                                     squares[p] = sum_of_squares<shape::EACH>(own[p]);
-                                 }
-                                 scales_of<OWN_PIXELS, 4>(squares, scale);
-                             }
-                             int y = top + (int)threadIdx.x / WARP_SIZE;
+                    for (int i = 0; i < shape::EACH; i++)
+                        own[p][i] = feature_number(&a, own[p][i]);
+                    squares[p] = sum_of_squares<shape::EACH>(own[p]);
+                }
+                scales_of<OWN_PIXELS, 4>(squares, scale);
+            }
+            int column = left + (int)threadIdx.x / WARP_SIZE * COLUMNS + (int)threadIdx.x % 4 * 2;
 #pragma unroll
-                             for (int p = 0; p < OWN_PIXELS; p++) {
-                                 int x = left + p / 2 * COLUMNS + (int)threadIdx.x % 4 * 2 + p % 2;
-                                 size_t pixel = (size_t)y * (size_t)width + (size_t)x;
-                                 if (x >= width || y >= height)
-                                     continue;
-                                 if constexpr (VECTORS)
-                                     store_vector(a, pixel, own[p], scale[p]);
-                                 else
-                                     store_activations<shape::OUTPUTS>(a, pixel, first, own[p]);
-                             }
-                         });
+            for (int p = 0; p < OWN_PIXELS; p++) {
+                int x = column + p % 2, y = top + p / 2;
+                size_t pixel = (size_t)y * (size_t)width + (size_t)x;
+                if (x >= width || y >= height)
+                    continue;
+                if constexpr (VECTORS)
+                    store_vector(a, pixel, own[p], scale[p]);
+                else
+                    store_activations<shape::OUTPUTS>(a, pixel, first, own[p]);
+            }
+        });
 }
 
 template <typename shape, bool VECTORS = false>
@@ -203,21 +203,6 @@ enum { SLOTS = 4, PITCH = WIDE + 2, PLANE = (SLOTS * PITCH + 5) / 8 * 8 + 2 };
  * neighbouring pixels, or read all pieces of a few, use all banks. */
 template <int COUNT> DEVICE int place_of(int pixel, int piece) {
     return pixel * COUNT + (piece ^ pixel * COUNT / 8 % COUNT);
-}
-
-/* feature_number() of two sums, as numbers of 16 bits in a word. */
-[[maybe_unused]] DEVICE uint32_t numbers_of(const feature_args &a, const int32_t sum[2]) {
-#if defined(__CUDA_ARCH__)
-    static_assert(FEATURE_NUMBER_LARGEST == INT16_MAX, "what the instruction takes numbers to");
-    uint32_t word;
-    asm("cvt.pack.sat.s16.s32 %0, %2, %1;"
-        : "=r"(word)
-        : "r"(sum[0] >> a.shift), "r"(sum[1] >> a.shift));
-    return __vmaxs2(word, 0x80018001u); /* not -32768 */
-#else
-    return (uint32_t)(uint16_t)feature_number(&a, sum[0]) | (uint32_t)feature_number(&a, sum[1])
-                                                                << 16;
-#endif
 }
 
 /* Stores activations of a row of sums: a warp's 16 outputs of pixel i as a piece of 16 bytes, at

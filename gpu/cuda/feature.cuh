@@ -15,9 +15,9 @@
 #include <climits>
 
 enum { WARPS = 4, BLOCK_THREADS = WARPS * WARP_SIZE };
-enum { PART_WIDTH = 32, PART_HEIGHT = 4 };                        /* pixels of a tile */
-enum { ROWS = 16, COLUMNS = 8, PRODUCTS = PART_WIDTH / COLUMNS }; /* of a product; of a warp */
-enum { BLOCKS = 4 };                                              /* of a multiprocessor */
+enum { PART_WIDTH = 32, PART_HEIGHT = 4 };               /* pixels of a tile */
+enum { ROWS = 16, COLUMNS = 8, PRODUCTS = PART_HEIGHT }; /* of a product; of a warp */
+enum { BLOCKS = 4 };                                     /* of a multiprocessor */
 
 /* The shape of a layer, or of OUTPUTS of its outputs: products on top of each other, inputs of a
  * tap that four threads read at once, steps of 32 inputs for these, taps times the parts of a tap's
@@ -152,8 +152,9 @@ template <typename shape> DEVICE void load_pixels(const uint8_t *from, int i, ui
 /* A thread has two pixels of each of its warp's PRODUCTS. */
 enum { OWN_PIXELS = 2 * PRODUCTS };
 
-/* The sums of a tile's row, of which each warp has one: own[p], of pixel p / 2 * COLUMNS + lane % 4
- * * 2 + p % 2, of EACH outputs from EACH * (lane / 4) on. */
+/* The sums of a tile's columns, of which each warp has COLUMNS: own[p], of row p / 2 and the warp's
+ * column lane % 4 * 2 + p % 2, of EACH outputs from EACH * (lane / 4) on. Pixels of more than 16
+ * inputs are read once for three taps above each other. */
 template <typename shape>
 DEVICE void sum_part(const uint4 *weights, const int32_t *bias, const uint8_t *part,
                      int32_t own[OWN_PIXELS][shape::EACH]) {
@@ -168,29 +169,48 @@ DEVICE void sum_part(const uint4 *weights, const int32_t *bias, const uint8_t *p
             for (int n = 0; n < PRODUCTS; n++)
                 sum[n][m][i] = first;
         }
+    constexpr int TALL = shape::INPUTS > 16 ? 3 : 1, ACROSS = shape::TAPS / TALL,
+                  READ = (PRODUCTS - 1) * shape::STRIDE + TALL;
+    const uint8_t *from = part + warp * COLUMNS * shape::STRIDE * shape::INPUTS;
 #pragma unroll
-    for (int i = 0; i < shape::TAPS; i++) {
-        const uint8_t *from = part + warp * shape::STRIDE * shape::PITCH * shape::INPUTS;
-        uint32_t pixels[PRODUCTS][2][2];
+    for (int i = 0; i < ACROSS; i++) {
+        uint32_t pixels[READ][2][2];
 #pragma unroll
-        for (int n = 0; n < PRODUCTS; n++)
-            load_pixels<shape>(from + n * COLUMNS * shape::STRIDE * shape::INPUTS, i, pixels[n]);
+        for (int row = 0; row < READ; row++)
+            if (TALL > 1 || row % shape::STRIDE == 0)
+                load_pixels<shape>(from + row * shape::PITCH * shape::INPUTS, i, pixels[row]);
 #pragma unroll
-        for (int step = 0; step < shape::STEPS; step++)
+        for (int k = 0; k < TALL * shape::STEPS * shape::PARTS; k++) {
+            int m = k % shape::PARTS, step = k / shape::PARTS % shape::STEPS,
+                tap = k / (shape::PARTS * shape::STEPS);
+            uint4 rows = weights[(((tap * ACROSS + i) * shape::STEPS + step) * shape::PARTS + m) *
+                                     WARP_SIZE +
+                                 lane];
 #pragma unroll
-            for (int m = 0; m < shape::PARTS; m++) {
-                uint4 rows =
-                    weights[((i * shape::STEPS + step) * shape::PARTS + m) * WARP_SIZE + lane];
-#pragma unroll
-                for (int n = 0; n < PRODUCTS; n++)
-                    multiply_add<false>(sum[n][m], rows, pixels[n][step]);
-            }
+            for (int n = 0; n < PRODUCTS; n++)
+                multiply_add<false>(sum[n][m], rows, pixels[n * shape::STRIDE + tap][step]);
+        }
     }
 #pragma unroll
     for (int p = 0; p < OWN_PIXELS; p++)
 #pragma unroll
         for (int i = 0; i < shape::EACH; i++)
             own[p][i] = sum[p / 2][i / 2][i % 2 * 2 + p % 2];
+}
+
+/* feature_number() of two sums, as numbers of 16 bits in a word. */
+[[maybe_unused]] DEVICE uint32_t numbers_of(const feature_args &a, const int32_t sum[2]) {
+#if defined(__CUDA_ARCH__)
+    static_assert(FEATURE_NUMBER_LARGEST == INT16_MAX, "what the instruction takes numbers to");
+    uint32_t word;
+    asm("cvt.pack.sat.s16.s32 %0, %2, %1;"
+        : "=r"(word)
+        : "r"(sum[0] >> a.shift), "r"(sum[1] >> a.shift));
+    return __vmaxs2(word, 0x80018001u); /* not -32768 */
+#else
+    return (uint32_t)(uint16_t)feature_number(&a, sum[0]) | (uint32_t)feature_number(&a, sum[1])
+                                                                << 16;
+#endif
 }
 
 /* Goes through the tiles of a layer, or of its rows first_row..end_row-1, and calls do_part(left,

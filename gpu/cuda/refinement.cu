@@ -440,9 +440,14 @@ template <int COUNT> DEVICE float entry_of(const float (&table)[COUNT], int a, i
                                             max(min(a + b, 4 * (COUNT - 1)), 0));
 }
 
+/* Number k of those in words. */
+DEVICE int number_in(const uint32_t numbers[NUMBER_WORDS], int k) {
+    return (int)(k % 2 ? numbers[k / 2] : numbers[k / 2] << 16) >> 16;
+}
+
 /* refine_choose() in registers, of the layer's numbers; mode: without their residuals. */
 DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &tables, int x, int y,
-                         const int16_t *number, int mode[REFINE_MODES]) {
+                         const uint32_t numbers[NUMBER_WORDS], int mode[REFINE_MODES]) {
     size_t i = (size_t)y * (size_t)a.map.width + (size_t)x;
     int logit[REFINE_MODES], most;
     float weight[REFINE_MODES], score[REFINE_MODES], all = 0;
@@ -452,8 +457,8 @@ DEVICE void choose_pixel(const refine_choose_args &a, const choice_tables &table
     }
 #pragma unroll
     for (int k = 0; k < REFINE_MODES; k++) {
-        logit[k] = 4 * number[k];
-        mode[k] = 4 * (mode[k] + number[REFINE_MODES + k]);
+        logit[k] = 4 * number_in(numbers, k);
+        mode[k] = 4 * (mode[k] + number_in(numbers, REFINE_MODES + k));
     }
     most = logit[0] += refine_known(&a.map, x, y) ? 4 * a.prior : 0;
 #pragma unroll
@@ -506,7 +511,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, CHOICES)
             int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
 #pragma unroll 1
             for (int set = 0; set < SIDE * SIDE; set++) {
-                int x = SIDE * (left + lane) + set % SIDE, y = SIDE * (top + warp) + set / SIDE;
+                int x = SIDE * (left + warp * COLUMNS + lane % COLUMNS) + set % SIDE,
+                    y = SIDE * (top + lane / COLUMNS) + set / SIDE;
                 int32_t own[OWN_PIXELS][shape::EACH], mode[REFINE_MODES];
 #pragma unroll
                 for (int k = 0; k < REFINE_MODES; k++) /* they are there after the products */
@@ -520,13 +526,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, CHOICES)
 #pragma unroll
                     for (int i = 0; i < shape::EACH; i += 2)
                         numbers[warp * WARP_SIZE + at][lane / 4 * (shape::EACH / 2) + i / 2] =
-                            (uint32_t)(uint16_t)feature_number(&a.layer, own[p][i]) |
-                            (uint32_t)feature_number(&a.layer, own[p][i + 1]) << 16;
+                            numbers_of(a.layer, own[p] + i);
                 }
                 __syncwarp();
                 if (x < a.map.width && y < min(a.map.height, SIDE * end_row))
-                    choose_pixel(a, tables, x, y,
-                                 reinterpret_cast<const int16_t *>(numbers[threadIdx.x]), mode);
+                    choose_pixel(a, tables, x, y, numbers[threadIdx.x], mode);
                 __syncwarp();
             }
         },
