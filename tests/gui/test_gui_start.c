@@ -359,11 +359,11 @@ GUI_TEST("/gui/start/kept", test_kept) {
     GUI_PROGRAM p = {0};
     gui_start(&p,
               "--paused --set threads=1 --set bp_levels=1 --set bp_iterations=1000 --set "
-              "disparity_range=128",
-              GUI_SOURCE);
+              "disparity_range=128", /* which takes seconds */
+              "synth:row_offset=0.01,width=320,height=240,range=16");
     gui_settle(&p);
     gui_run_until(&p, "space", "view", "points");
-    g_autofree char *calib = gui_calibration(&p, 160, 120, 100);
+    g_autofree char *calib = gui_calibration(&p, 320, 240, 200);
     open_over(&p, calib);
     gui_wait_for(&p, gui_has(&p, "state", "nearest"));
     gui_drag(&p, "picture", 0.4, 0.6, 1);

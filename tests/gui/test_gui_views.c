@@ -125,7 +125,7 @@ static void change_b(const struct gui_program *p) {
 
 /* A preset of the list is computed of the same pair, and both are shown at once. */
 GUI_TEST("/gui/views/compare-with", test_compare_with) {
-    GUI_PROGRAM p = gui_open("", GUI_SOURCE);
+    GUI_PROGRAM p = gui_open("--loop", GUI_SOURCE); /* which plays until it is paused */
     gui_choose(&p, "tool.compare", "driving");
     gui_until(&p, "state", "wipe", "A and B 1");
     g_assert_true(gui_is(&p, "state", "preset", "driving"));
