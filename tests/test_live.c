@@ -191,18 +191,19 @@ TEST("/live/quit-anywhere", test_quit_anywhere) {
 int __real_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
 int __wrap_matcher_start(struct matcher *matcher, const struct params *params, struct frame *frame);
 /* While a frame is started the lock must be free, and few pairs have been read ahead of it. */
-static struct live *watched;
+static struct live *_Atomic watched;
 
 int __wrap_matcher_start(struct matcher *matcher, const struct params *params,
                          struct frame *frame) {
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 10; /* a lock that this thread holds is never free */
-    if (watched) {
-        g_assert_cmpint(pthread_mutex_timedlock(&watched->lock, &end), ==, 0);
-        long ahead = watched->stats.captured - 1 - frame->index;
-        pthread_mutex_unlock(&watched->lock);
-        g_assert_cmpint(ahead, <=, watched->options.player ? 1 : 2);
+    struct live *live = watched;
+    if (live) {
+        g_assert_cmpint(pthread_mutex_timedlock(&live->lock, &end), ==, 0);
+        long ahead = live->stats.captured - 1 - frame->index;
+        pthread_mutex_unlock(&live->lock);
+        g_assert_cmpint(ahead, <=, live->options.player ? 1 : 2);
     }
     return __real_matcher_start(matcher, params, frame);
 }
