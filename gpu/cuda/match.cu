@@ -421,10 +421,18 @@ DEVICE void load_vectors(const cost_args &a, const uint64_t *vectors, const uint
     size_t row = (size_t)y * (size_t)a.grid.width;
     const uint4 *from =
         reinterpret_cast<const uint4 *>(vectors + row * VECTOR_WORDS) + threadIdx.x % PIECES;
-    int x = first + step * ((int)threadIdx.x / PIECES), apart = step * ((int)blockDim.x / PIECES);
+    int x = first + step * ((int)threadIdx.x / PIECES), apart = step * ((int)blockDim.x / PIECES),
+        end = first + step * (count - 1);
+    if (min(first, end) >= 0 && max(first, end) < a.grid.width) {
+        from += PIECES * x;
 #pragma unroll 4
-    for (int i = (int)threadIdx.x; i < PIECES * count; i += (int)blockDim.x, x += apart)
-        copy_piece(to + i, from + PIECES * stage_clamp(x, 0, a.grid.width - 1));
+        for (int i = (int)threadIdx.x; i < PIECES * count;
+             i += (int)blockDim.x, from += PIECES * apart)
+            copy_piece(to + i, from);
+    } else {
+        for (int i = (int)threadIdx.x; i < PIECES * count; i += (int)blockDim.x, x += apart)
+            copy_piece(to + i, from + PIECES * stage_clamp(x, 0, a.grid.width - 1));
+    }
     for (int i = (int)threadIdx.x; AD && i < count; i += (int)blockDim.x)
         colors[i] = packed_pixel<CHANNELS>(
             picture, row + (size_t)stage_clamp(first + step * i, 0, a.grid.width - 1));
@@ -451,8 +459,8 @@ static __device__ void load_vector_tables(const cost_args &a, vector_tables *t) 
     for (int i = (int)threadIdx.x; i < VECTOR_CURVE; i += (int)blockDim.x)
         t->curve[i] =
             __ldg(a.census_lut + stage_clamp(-(i + VECTOR_LEAST_PLACE), 0, CENSUS_LUT - 1));
-    for (int i = 0; i < 4; i++)
-        t->start[i] = VECTOR_FIRST;
+    if (threadIdx.x < 4)
+        t->start[threadIdx.x] = VECTOR_FIRST;
 }
 
 /* The costs of a thread's pixels with 4 targets each, of 16 pixels' products with 16 targets:
@@ -487,36 +495,36 @@ DEVICE void multiply_targets(const vector_tables &tables, const int32_t first[4]
 template <bool AD, int SIGN>
 DEVICE void multiply_row(const vector_tables &tables, const vector_row &row, int group) {
     int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4, t = lane % 4,
-        warps = (int)blockDim.x / WARP_SIZE, parts = row.whole / (TILES * TILE),
-        split = max(warps / parts, 1), last = tables.differences.ad_last;
+        warp = (int)threadIdx.x / WARP_SIZE, warps = (int)blockDim.x / WARP_SIZE,
+        parts = row.whole / (TILES * TILE), turns = parts > 2 ? 2 : parts - 1, /* bits of parts */
+        begin = warp >> turns, split = max(warps >> turns, 1), last = tables.differences.ad_last;
     int32_t start[4];
     for (int i = 0; i < 4; i++) /* it would come from a constant before each product */
         start[i] = const_cast<const volatile int32_t *>(tables.start)[i];
-    for (int part = (int)threadIdx.x / WARP_SIZE; part < parts * split; part += warps) {
-        int first = part / split * (TILES * TILE);
+    for (int part = warp & ((1 << turns) - 1); begin < split && part < parts; part += warps) {
+        int first = part * (TILES * TILE), stride = cost_stride(group),
+            left = g + (SIGN > 0 ? row.whole - TILE - first : first),
+            apart = (SIGN > 0 ? -TILE : TILE) * stride - TILE / 4; /* two tiles' words of targets */
         uint4 own[TILES][2];
-        uint32_t color[TILES][2] = {}, *to[TILES][2];
+        uint32_t color[TILES][2] = {}, *to = row.costs + left * stride + TILE / 4 * begin + t;
 #pragma unroll
         for (int k = 0; k < TILES; k++) {
-            int i = first + k * TILE, pixel = g + (SIGN > 0 ? row.whole - TILE - i : i);
+            int pixel = left + (SIGN > 0 ? -TILE : TILE) * k;
             const volatile uint32_t *w /* or they would be moved for each product */
                 = reinterpret_cast<uint32_t *>(row.own + PIECES * pixel + t);
             own[k][0] = make_uint4(w[0], w[LOWER], w[1], w[LOWER + 1]);
             own[k][1] = make_uint4(w[2], w[LOWER + 2], w[3], w[LOWER + 3]);
             for (int n = 0; AD && n < 2; n++)
                 color[k][n] = row.own_color[pixel + 8 * n];
-            for (int n = 0; n < 2; n++)
-                to[k][n] = row.costs + (pixel + 8 * n) * cost_stride(group) + t - TILE / 4 * k;
         }
-        const uint4 *target = row.target + PIECES * (first + g / 2 * 4 + g % 2) + t;
-        const uint32_t *target_color = row.target_color + first + 4 * t;
+        const uint4 *target = row.target + PIECES * (first + TILE * begin + g / 2 * 4 + g % 2) + t;
+        const uint32_t *target_color = row.target_color + first + TILE * begin + 4 * t;
 #pragma unroll 1
-        for (int i = part % split; i < group + TILES; i += split) {
-            const uint4 *at = target + PIECES * TILE * i;
-            const uint4 vectors[2] = {at[0], at[2 * PIECES]};
+        for (int i = begin; i < group + TILES; i += split) {
+            const uint4 vectors[2] = {target[0], target[2 * PIECES]};
             uint4 c = make_uint4(0, 0, 0, 0);
             if (AD)
-                c = *reinterpret_cast<const uint4 *>(target_color + TILE * i);
+                c = *reinterpret_cast<const uint4 *>(target_color);
             const uint32_t colors[4] = {c.x, c.y, c.z, c.w};
 #pragma unroll
             for (int k = 0; k < TILES; k++) {
@@ -524,11 +532,32 @@ DEVICE void multiply_row(const vector_tables &tables, const vector_row &row, int
                 if (i < k || i > group + k)
                     continue;
                 multiply_targets<AD>(tables, start, last, own[k], color[k], vectors, colors, word);
-                to[k][0][TILE / 4 * i] = word[0];
-                to[k][1][TILE / 4 * i] = word[1];
+                to[k * apart] = word[0];
+                to[k * apart + 8 * stride] = word[1];
             }
+            target += PIECES * TILE * split;
+            target_color += TILE * split;
+            to += TILE / 4 * split;
         }
     }
+}
+
+/* store_quad() at two addresses, where there is nothing to be mended; false where there is. */
+template <int SIGN>
+DEVICE bool store_inner_quad(const cost_args &a, int x, int y, int first,
+                             const uint32_t w[PIXELS][4]) {
+    int one = x - SIGN * (a.grid.space.u_min + first),
+        other = one + PIXELS - 1 + SIGN * (1 - LABEL_BLOCK);
+    if (min(one, other) < PIXELS || max(one, other) + PIXELS > a.grid.width ||
+        first + LABEL_BLOCK > a.grid.labels || x + PIXELS > a.grid.width)
+        return false;
+    size_t plane = grid_volume(&a.grid) / 2;
+    uint8_t *even = a.cost + grid_labels(&a.grid, x, y) + first,
+            *odd = (x + y) & 1 ? even - plane : even + plane;
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        store_words((j % 2 ? odd : even) + j / 2 * a.grid.padded, w[j]);
+    return true;
 }
 
 /* As match_kernel. AD: with absolute differences. */
@@ -538,12 +567,13 @@ static __global__ void __launch_bounds__(THREADS, VECTOR_BLOCKS)
                   const __grid_constant__ downsample_cost_args h, int pixels, int group) {
     constexpr int LINES = 1 << LEVELS;
     DYNAMIC_SHARED(uint4, memory);
-    __shared__ vector_tables tables;
     const thread_part t = part_of<SIGN>(a, pixels, group);
     const vector_row row = vector_row_in(memory, pixels, group);
     int left = (int)blockIdx.x * pixels, top = (int)blockIdx.y * LINES,
         quad = (t.x - left) / PIXELS, turn = SIGN > 0 ? 3 - quad % 4 : quad % 4;
     const uint32_t *costs = row.costs + PIXELS * quad * cost_stride(group) + t.first / 4 + turn;
+    /* not at an address that is known, which would be computed again before each use */
+    vector_tables &tables = *reinterpret_cast<vector_tables *>(row.target_color + row.targets);
     wait_for_previous_kernel();
     load_vector_row<AD, CHANNELS, SIGN>(a, left, top, row);
     load_vector_tables<AD, CHANNELS>(a, &tables);
@@ -566,7 +596,8 @@ static __global__ void __launch_bounds__(THREADS, VECTOR_BLOCKS)
                 w[j][i] = __funnelshift_r(costs[j * cost_stride(group) + i],
                                           costs[j * cost_stride(group) + i + 1],
                                           8u * (SIGN > 0 ? 3 - j : j));
-        store_quad<SIGN>(a, t.x, top + r, t.first, w);
+        if (!store_inner_quad<SIGN>(a, t.x, top + r, t.first, w))
+            store_quad<SIGN>(a, t.x, top + r, t.first, w);
         add_row(w, r, &nodes);
     }
     if (t.works)
@@ -623,7 +654,8 @@ static void launch_match(backend_cuda *cuda, const cost_args *a, const downsampl
         kernel = choose_sign<0>(a);
     if (vectors) {
         int whole = whole_parts(pixels), loaded = 2 * whole + group * LABEL_BLOCK;
-        bytes = sizeof(uint32_t) * (size_t)(ad * loaded + whole * cost_stride(group)) +
+        bytes = sizeof(vector_tables) +
+                sizeof(uint32_t) * (size_t)(loaded + whole * cost_stride(group)) +
                 sizeof(uint4) * (size_t)(PIECES * loaded);
     }
     allow_shared(cuda, kernel);
