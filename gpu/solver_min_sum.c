@@ -131,7 +131,7 @@ static bool needs_ground(const struct params *p) {
 }
 
 /* Costs of the third finest level, weighted by the evidence of its nodes; of one unit with those of
- * the level above. */
+ * the level above. Where nodes have no weights they stay, and doubts alone are found. */
 static void weigh_nodes(struct graph *g, const struct problem *p, const struct level *third,
                         const uint16_t *cost) {
     struct evidence_args a = {.grid = third->grid,
@@ -146,7 +146,7 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
                               .likeness = p->likeness,
                               .doubts = third->doubts};
     int width = a.grid.width, height = a.grid.height;
-    bool has_ground = needs_ground(p->params) && ground_groups(&a.grid) > 0;
+    bool has_ground = solver_weighs(p) && needs_ground(p->params) && ground_groups(&a.grid) > 0;
     a.match = graph_buffer(g, (size_t)(width * height) * sizeof(*a.match));
     a.ground = has_ground ? graph_buffer(g, sizeof(*a.ground)) : NULL;
     graph_end(g);

@@ -85,8 +85,8 @@ TEST("/agreement/repetition", test_repetition) {
     g_assert_cmpint(p.likeness.smooth_bits, ==, SMOOTH_ALL);
 }
 
-/* Of a pattern that repeats no preset is sure to 1 px; of one that does not each is surer than
- * 90 %, somewhere. */
+/* No preset is sure to 1 px of a pattern that repeats; of one that does not each is surer than 90 %
+ * somewhere. */
 TEST("/agreement/presets", test_presets) {
     static const char *const presets[] = {"default", "live", "driving"};
     for (int i = 0; i < 6; i++) {
@@ -110,6 +110,32 @@ TEST("/agreement/presets", test_presets) {
         g_test_message("%s, period %d: %d", presets[i % 3], period, most);
         g_assert_true(i < 3 ? params_sigma(&params, most) > 1 : most > 229); /* 90 % */
     }
+}
+
+/* Without weights the ground changes no disparity, though doubts are found by the same stages. */
+TEST("/agreement/no-weights", test_no_weights) {
+    static int16_t map[2][N];
+    for (int i = 0; i < 2; i++) {
+        struct params params;
+        int error;
+        g_assert_cmpint(preset_load(&params, "live"), ==, 0);
+        params.disparity_range = 32;
+        params.bare_weight = 1;
+        params.confidence = i ? CONFIDENCE_CHANCE : CONFIDENCE_CELL; /* which has no doubts */
+        OWN_HANDLE *s = handle_open(NULL, &params, W, H, 1, NULL, &error);
+        g_assert_nonnull(s);
+        OWN_POOL *pool = frame_pool(s, 1, W, H, 1);
+        OWN_FRAME *f = pool_take(pool);
+        for (int k = 0; k < N; k++) {
+            uint32_t x = (uint32_t)(k % W), y = (uint32_t)(k / W), d = y > 24 ? (y - 24) / 2 : 0;
+            f->left.data[k] = (uint8_t)(100 + scene_hash(x, y, 1) % 16);
+            f->right.data[k] =
+                (uint8_t)(100 + scene_hash(x + d, y, 1) % 16 + scene_hash(x, y, 2) % 32);
+        }
+        g_assert_cmpint(frame_run(s, &params, f), ==, 0);
+        memcpy(map[i], f->disparity, sizeof(map[i]));
+    }
+    g_assert_cmpmem(map[0], sizeof(map[0]), map[1], sizeof(map[1]));
 }
 
 /* Pictures that have nothing in common. */
