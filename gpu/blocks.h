@@ -50,6 +50,6 @@ struct block blocks_at(const struct blocks *b, int number);
 const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struct block *block,
                             int level, const void *map, int pixel_bytes);
 
-/* Copies the core of a block's map into the picture's map, both of a level. */
+/* Copies the core of a block's map into the picture's map. Both are of this level, 0 the finest. */
 void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block, int level,
                       const void *map, void *whole, int pixel_bytes);

@@ -29,7 +29,7 @@ struct band {
     const uint8_t *cost;
 };
 
-/* What tells where the picture repeats itself: struct agreement_args' and evidence_args'. */
+/* Maps that tell where the picture repeats itself: struct agreement_args' and evidence_args'. */
 struct repeats {
     const uint8_t *places, *doubts;
 };

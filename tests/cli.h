@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* A source for where faults are tried, and a calibration that fits it. */
+/* A source that tests of faults read, and a calibration that fits it. */
 #define SYNTH "synth:width=48,height=32,range=8"
 #define RIG                                                     \
     "%YAML:1.0\nimage_width: 48\nimage_height: 32\n"            \

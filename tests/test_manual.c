@@ -19,7 +19,7 @@ static bool is_listed(const char *option) {
     return false;
 }
 
-/* What the program prints of itself; g_free. */
+/* The help that the program prints; free it with g_free. */
 static char *help_of(const char *command, const char *option) {
     g_autofree char *line =
         g_strdup_printf("%s %s %s", g_getenv("LIVESTEREO_BIN"), command, option);

@@ -3,8 +3,8 @@
  *     node WIDTH HEIGHT CAMERA_INFO <PICTURES
  * CAMERA_INFO has the numbers K (9), D (5), R (9), P (12) of the left camera, then of the right
  * one, as ROS's sensor_msgs/CameraInfo has them. PICTURES are pairs in YUYV, left and right beside
- * each other. For each it prints how far ahead an obstacle is: what a twentieth of the points that
- * are known well is nearer than, since single ones may be off.
+ * each other. For each it prints how far ahead an obstacle is: the distance that a twentieth of the
+ * points that are known well is nearer than. Single points may be wrong.
  *     gcc node.c -o node $(pkg-config --cflags --libs livestereo) -lm
  * CMakeLists.txt and meson.build beside it do the same.
  * SPDX-License-Identifier: MIT
@@ -83,7 +83,8 @@ static int compare(const void *a, const void *b) {
 }
 
 /* In the part of the picture that the rectified camera sees. */
-static void say_nearest(const struct livestereo_image *points, const struct livestereo_info *info) {
+static void say_obstacle(const struct livestereo_image *points,
+                         const struct livestereo_info *info) {
     float *ahead = malloc(sizeof(float) * (size_t)points->width * (size_t)points->height);
     size_t count = 0;
     if (!ahead)
@@ -137,7 +138,7 @@ int main(int argc, char **argv) {
             error = 0; /* here a node looks after its other work */
         if (error)
             fail("frame", livestereo_error(stereo));
-        say_nearest(&frame.points, &info);
+        say_obstacle(&frame.points, &info);
     }
     livestereo_free(stereo, frame.points.data);
     livestereo_free(stereo, both);

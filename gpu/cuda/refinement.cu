@@ -200,14 +200,14 @@ DEVICE int colour_at(const picture_words &p, int channels, const uint32_t own[3]
     return (int)stage_min(sum / 24, (uint32_t)FEATURE_LARGEST);
 }
 
-/* The products of a warp's vectors with those of columns of the right picture, at most BAND, of
- * which BAND - COLUMNS are those that disparities lead to first; threads that read or write two
- * rows' products of neighbouring columns use all banks. */
+/* The products of a warp's vectors with those of a band of at most BAND columns of the right
+ * picture. Disparities lead to the first BAND - COLUMNS of them; the next column is read for
+ * fractions. The 16 words between two rows' products let the threads of a warp use all banks. */
 enum { BAND = 72, ROW_PRODUCTS = ROWS * BAND + 16, PRODUCTS_OF_WARP = 2 * ROW_PRODUCTS };
 enum { EVIDENCE_BLOCKS = 5 }; /* of a multiprocessor */
 
-/* What a thread has of the products of a row: 16 pixels' vectors, and where those of the right
- * picture's row begin. */
+/* A thread's part of the operands of a row's products: of 16 pixels' vectors, and of the right
+ * picture's row, whose vectors begin there. */
 struct vector_row {
     uint4 left[2];
     const uint4 *right;

@@ -37,9 +37,9 @@ enum {
     DEPTHS_FULL = 7
 };
 
-/* Why what a node's label says is not sure. BARE: fewer than EVIDENCE_AGREES rows agree with it,
- * where costs are not averaged: it is right less often than not. REPEATS: another place is as good,
- * its lead is below 1 / REPEATS_SHARE of the depth, which is more than REPEATS_DEPTH twentieths. */
+/* Reasons to doubt a node's label. BARE: costs are not averaged and fewer than EVIDENCE_AGREES rows
+ * agree: the label is right less often than not. REPEATS: another place is as good, the lead is
+ * below 1 / REPEATS_SHARE of the depth, which is more than REPEATS_DEPTH twentieths. */
 enum { DOUBT_BARE = 1, DOUBT_REPEATS = 2 };
 enum { EVIDENCE_AGREES = 2, REPEATS_SHARE = 8, REPEATS_DEPTH = 3 };
 
@@ -243,7 +243,7 @@ struct node_weight {
     int weight, ground, gain;
 };
 
-/* Keeps its doubts, too, where these are wanted. */
+/* Writes the node's doubts, too, where a->doubts is not NULL. */
 STAGE struct node_weight node_weight_of(const struct evidence_args *a, int x, int y, int ground) {
     int i = y * a->grid.width + x, agreement = 0;
     const struct node_match *m = a->match + i;

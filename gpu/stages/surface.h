@@ -293,11 +293,11 @@ STAGE void stage_chance(const struct chance_args *a, int x, int y) {
     a->out[i] = a->cells ? (uint8_t)cell : chance_of(cell);
 }
 
-/* Of what a chance is above CHANCE_MATCHED three quarters are left around a tile where most pixels
- * that have a match have several (struct agreement_args): the picture repeats itself, and a pixel's
- * margin and checks mean less. A quarter is left where half of the nodes there are DOUBT_REPEATS,
- * and in nodes that are DOUBT_BARE, which have their disparity from what is around them. Run over
- * the tiles, of AGREEMENT_STEP x AGREEMENT_STEP px. */
+/* Lowers chances above CHANCE_MATCHED where the picture repeats itself, since a pixel's margin and
+ * checks mean less there. A chance keeps three quarters of what it has above CHANCE_MATCHED where,
+ * around its tile, most pixels that have a match have several (struct agreement_args). It keeps one
+ * quarter where half of the nodes around are DOUBT_REPEATS, and in nodes that are DOUBT_BARE, whose
+ * disparity comes from their surroundings. Run over tiles of AGREEMENT_STEP x AGREEMENT_STEP px. */
 enum { REPEATED_REACH = 2, REPEATED_MOST = 4, REPEATED_OF = 5 }; /* tiles; four fifths */
 
 struct doubt_args {
@@ -325,7 +325,7 @@ STAGE bool is_repeated(const struct doubt_args *a, int x, int y) {
     return matched > 0 && REPEATED_OF * several >= REPEATED_MOST * matched;
 }
 
-/* Whether the nodes there say so. */
+/* Whether at least half of the nodes around a tile are DOUBT_REPEATS. */
 STAGE bool nodes_repeat(const struct doubt_args *a, int x, int y) {
     int columns = doubt_nodes(a->width), nodes = 0, repeats = 0,
         side = AGREEMENT_STEP >> PRUNED_LEVELS,
