@@ -136,6 +136,26 @@ TEST("/blocks/whole", test_whole) {
     }
 }
 
+/* Doubts about nodes come to their places: a pattern repeats in the middle of the picture alone. */
+TEST("/blocks/doubts", test_doubts) {
+    enum { WIDE = 160, HIGH = 64, PERIOD = 16 };
+    struct params p = make_params("disparity_range=32 bp_levels=4");
+    OWN_FRAME *f = scene_frame(WIDE, HIGH, 1, 16, 3);
+    for (int i = 0; i < WIDE * HIGH; i++) {
+        uint32_t x = (uint32_t)(i % WIDE), y = (uint32_t)(i / WIDE);
+        if (x < 48 || x >= 128)
+            continue;
+        f->left.data[i] = (uint8_t)scene_hash(x % PERIOD, y, 1);
+        f->right.data[i] = (uint8_t)scene_hash((x + 5) % PERIOD, y, 1);
+    }
+    AUTO(result_free) struct result plain = compute(&p, f);
+    p.block_size = 32;
+    p.block_overlap = WIDE;
+    AUTO(result_free) struct result many = compute(&p, f);
+    g_assert_cmpint(many.blocks, ==, 10);
+    expect_equal(&plain, &many);
+}
+
 /* Without messages labels are those of least cost: that of the whole picture, windows that reach
  * over a block's border included. */
 TEST("/blocks/costs", test_costs) {
