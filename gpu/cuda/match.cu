@@ -496,12 +496,13 @@ template <bool AD, int SIGN>
 DEVICE void multiply_row(const vector_tables &tables, const vector_row &row, int group) {
     int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4, t = lane % 4,
         warp = (int)threadIdx.x / WARP_SIZE, warps = (int)blockDim.x / WARP_SIZE,
-        parts = row.whole / (TILES * TILE), turns = parts > 2 ? 2 : parts - 1, /* bits of parts */
-        begin = warp >> turns, split = max(warps >> turns, 1), last = tables.differences.ad_last;
+        parts = row.whole / (TILES * TILE),
+        bits = parts > 2 ? 2 : parts - 1, /* of a warp's number that choose its part */
+        begin = warp >> bits, split = max(warps >> bits, 1), last = tables.differences.ad_last;
     int32_t start[4];
     for (int i = 0; i < 4; i++) /* it would come from a constant before each product */
         start[i] = const_cast<const volatile int32_t *>(tables.start)[i];
-    for (int part = warp & ((1 << turns) - 1); begin < split && part < parts; part += warps) {
+    for (int part = warp & ((1 << bits) - 1); begin < split && part < parts; part += warps) {
         int first = part * (TILES * TILE), stride = cost_stride(group),
             left = g + (SIGN > 0 ? row.whole - TILE - first : first),
             apart = (SIGN > 0 ? -TILE : TILE) * stride - TILE / 4; /* two tiles' words of targets */
@@ -542,7 +543,8 @@ DEVICE void multiply_row(const vector_tables &tables, const vector_row &row, int
     }
 }
 
-/* store_quad() at two addresses, where there is nothing to be mended; false where there is. */
+/* store_quad() where all matches lie inside the picture; elsewhere it stores nothing and returns
+ * false. */
 template <int SIGN>
 DEVICE bool store_inner_quad(const cost_args &a, int x, int y, int first,
                              const uint32_t w[PIXELS][4]) {
