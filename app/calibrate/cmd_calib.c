@@ -265,7 +265,7 @@ int cmd_calib(int argc, char **argv) {
         "  livestereo calib check --rectified left.png right.png\n"
         "  livestereo calib convert intrinsics.yml extrinsics.yml --unit mm -o rig.yml\n"
         "  livestereo calib convert SN1234.conf --size 1280x720 -o left.yaml,right.yaml\n"
-        "  livestereo calib refine v4l2:0,2 --calib rig.yml -o new.yml\n",
+        "  livestereo calib refine v4l2:LEFT,RIGHT --calib rig.yml -o new.yml\n",
         entries, &options, &c.params);
     if (code == GO_ON)
         code = parse_words(&c);

@@ -86,7 +86,7 @@ static const char examples[] =
     "Keys in the window: SPACE takes the view at hand unless it is taken already, BACKSPACE\n"
     "drops the last one, ENTER solves, a turns automatic taking off and on, q quits.\n\n"
     "Examples:\n"
-    "  livestereo calibrate --board 9x6 --square 24mm v4l2:0,2 -o rig.yml\n"
+    "  livestereo calibrate --board 9x6 --square 24mm v4l2:LEFT,RIGHT -o rig.yml\n"
     "  livestereo calibrate --board 9x6 --square 24mm --headless left_%02d.png right_%02d.png\n"
     "  livestereo calibrate --board 9x6 --square 24mm --model fisheye l*.png r*.png\n\n"
     "Exit codes: 0 done, 1 could not write or not built in, 2 usage, 3 the source cannot be\n"

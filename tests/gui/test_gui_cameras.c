@@ -52,7 +52,7 @@ static gboolean both_below(const struct gui_program *p, int max) {
 GUI_TEST("/gui/cameras/controls", test_controls) {
     if (!has_cameras())
         return;
-    GUI_PROGRAM p = gui_begin("--view 1", "v4l2:0,1");
+    GUI_PROGRAM p = gui_begin("--view 1", "v4l2:/dev/video0,/dev/video1");
     gui_tab(&p, "rig"); /* which reads the controls */
     gui_wait_for(&p, gui_look(&p, "control", "camera.brightness") != NULL);
     gui_scroll_to(&p, "camera.brightness");
