@@ -37,7 +37,7 @@ int cmd_record(int argc, char **argv);
 struct common_options {
     char *preset, *config, *quality, *weights, *memory, **set;
     struct feature_network *network; /* that of the file weights */
-    const GOptionEntry *entries;     /* the command's own */
+    GArray *entries;                 /* of GLib: the command's own and these */
     gboolean dump_config, quiet, verbose, help, help_all;
     /* Set before parsing: a damaged livestereo.ini only causes a warning, and there are no options
      * of settings. */
@@ -117,8 +117,7 @@ bool options_quality_auto(const struct common_options *options, const struct qua
 /* Whether --set names this parameter. */
 bool options_set(const struct common_options *options, const char *name);
 
-/* Frees what parsing allocated, the texts of the command's own entries included; these are still
- * there. */
+/* Frees what parsing allocated, the texts of the command's own entries included. */
 void options_free(struct common_options *options);
 
 /* From now on SIGINT and SIGTERM set a flag, which quit_asked returns, instead of ending the

@@ -131,7 +131,7 @@ static gboolean parse_positive(const char *name, const char *text, gpointer entr
     return FALSE;
 }
 
-/* GLib's entries of the command and those that all have. Free them with g_array_unref. */
+/* GLib's entries of the command and those that all have. */
 static GArray *all_entries(const GOptionEntry *entries, struct common_options *options) {
     const GOptionEntry settings[] = {
         {"preset", 0, 0, G_OPTION_ARG_FILENAME, &options->preset,
@@ -250,9 +250,8 @@ int options_parse(int *argc, char ***argv, const char *usage, const char *summar
     g_autofree char *name = g_strdup_printf("livestereo %s", command); /* what --help prints */
     g_set_prgname(name);
     g_autoptr(GOptionContext) context = g_option_context_new(usage);
-    g_autoptr(GArray) all = all_entries(entries, options);
+    GArray *all = options->entries = all_entries(entries, options);
     g_autoptr(GError) error = NULL;
-    options->entries = entries;
     add_options(context, all, entries);
     g_option_context_set_help_enabled(context, FALSE);
     g_option_context_set_summary(context, summary);
@@ -345,27 +344,18 @@ bool options_set(const struct common_options *options, const char *name) {
     return false;
 }
 
-/* The texts and lists that parsing allocated. */
-static void free_texts(const GOptionEntry *entries) {
-    for (; entries && entries->long_name; entries++) {
-        if (entries->arg == G_OPTION_ARG_STRING || entries->arg == G_OPTION_ARG_FILENAME)
-            g_clear_pointer((char **)entries->arg_data, g_free);
-        if (entries->arg == G_OPTION_ARG_FILENAME_ARRAY)
-            g_clear_pointer((char ***)entries->arg_data, g_strfreev);
-    }
-}
-
 void options_free(struct common_options *options) {
-    free_texts(options->entries);
-    g_free(options->preset);
-    g_free(options->config);
-    g_free(options->quality);
-    g_free(options->weights);
+    for (guint i = 0; i < options->entries->len; i++) {
+        const GOptionEntry *e = &g_array_index(options->entries, GOptionEntry, i);
+        if (e->arg == G_OPTION_ARG_STRING || e->arg == G_OPTION_ARG_FILENAME)
+            g_clear_pointer((char **)e->arg_data, g_free);
+        if (e->arg == G_OPTION_ARG_FILENAME_ARRAY)
+            g_clear_pointer((char ***)e->arg_data, g_strfreev);
+    }
+    g_array_unref(options->entries);
     if (options->network)
         feature_network_drop(options->network);
     g_free(options->network);
-    g_free(options->memory);
-    g_strfreev(options->set);
 }
 
 /* No log in a signal handler; write may be called there. */

@@ -41,6 +41,7 @@ static size_t corners_bytes(const struct views *v) {
 struct views views_copy(const struct views *v) {
     struct views copy = *v;
     copy.views = g_array_copy(v->views);
+    g_array_set_clear_func(copy.views, clear_view);
     for (int i = 0; i < views_count(v); i++) {
         struct board_view *view = views_get(&copy, i);
         view->name = g_strdup(view->name);
