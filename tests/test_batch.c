@@ -35,6 +35,7 @@ CLI_TEST("/batch/spared", test_spared) {
                  "batch $D/in -o $D/foreign " SMALL);
     expect_shell(0, "", "", "cd $D && echo index,left_ns >foreign/frames.csv");
     expect_error(1, "and no results of an earlier batch", "batch $D/in -o $D/foreign " SMALL);
+    expect_error(2, "never ends", "batch synth: -o $D/endless " SMALL);
     expect_shell(0, "index,left_ns\n", "", "cat $D/foreign/frames.csv && rm $D/own/a*");
     must("batch $D/in -o $D/own " SMALL);
     expect_shell(0, "", "",
