@@ -1,5 +1,5 @@
 /*
- * What a robot's node does: two camera_info and a stream of pictures in, the nearest obstacle out.
+ * What a robot's node does: two camera_info and pictures in, the distance of an obstacle out.
  *     node WIDTH HEIGHT CAMERA_INFO <PICTURES
  * CAMERA_INFO has the numbers K (9), D (5), R (9), P (12) of the left camera, then of the right
  * one, as ROS's sensor_msgs/CameraInfo has them. PICTURES are pairs in YUYV, left and right beside
