@@ -73,7 +73,7 @@ class Program:
         layers = choice.read_file(weights)[1]
         self.on_device = [(w.to(DEVICE), b.to(DEVICE), shift) for w, b, shift in layers]
         self.learned = part == 'learned'
-        self.chances = np.loadtxt(CHANCES, int, delimiter=',', usecols=range(16)).ravel()
+        self.chances = np.loadtxt(CHANCES, np.uint8, delimiter=',', usecols=range(16)).ravel()
         if DEVICE.type == 'cuda':  # before the thread that makes pairs runs
             self.words = torch.compile(self.words)
             with torch.no_grad():
@@ -89,7 +89,7 @@ class Program:
                                            weights=self.weights)
         result = self.matchers[key](left.cpu().numpy(), right.cpu().numpy())
         return [torch.tensor(m, device=DEVICE) for m in
-                (result.disparity, self.chances[result.confidence].astype(np.uint8))]
+                (result.disparity, self.chances[result.confidence])]
 
     def words(self, picture):
         grey = choice.grey_of(picture)
