@@ -201,7 +201,7 @@ static bool has_chance(const struct pipeline *p) {
     return p->params.confidence != CONFIDENCE_MARGIN && !scaling_sums(&p->params);
 }
 
-static bool doubts(const struct pipeline *p) {
+static bool wants_doubts(const struct pipeline *p) {
     return has_chance(p) && p->params.confidence != CONFIDENCE_CELL;
 }
 
@@ -215,7 +215,7 @@ static struct search find_labels(struct graph *g, const struct pipeline *p,
                        .target = &picture[!side],
                        .blocks = p->blocks,
                        .space = space,
-                       .doubts = left && doubts(p)};
+                       .wants_doubts = left && wants_doubts(p)};
     const struct label_window none = {.fraction = 0};
     struct band band = {.end = 0};
     if (left && !scaling_sums(&p->params)) {
@@ -312,7 +312,7 @@ static void doubt(struct graph *g, const struct pipeline *p, const struct repeat
                            .width = p->width,
                            .height = p->height,
                            .bare = !refinement_is_on(p)};
-    if (doubts(p))
+    if (wants_doubts(p))
         graph_stage(g, STAGE_doubt, &a, (p->width + AGREEMENT_STEP - 1) / AGREEMENT_STEP,
                     (last - first + AGREEMENT_STEP - 1) / AGREEMENT_STEP);
 }
@@ -725,7 +725,7 @@ struct pipeline_result pipeline_describe(struct graph *g, const struct pipeline 
         picture_align_rows(g, p, grid, left, &picture[RIGHT_SIDE]);
     const struct likeness *likeness = NULL;
     struct repeats repeats = {NULL, NULL};
-    if (scaling_adapts(&p->params) || doubts(p))
+    if (scaling_adapts(&p->params) || wants_doubts(p))
         likeness = measure_likeness(g, p, grid, picture, &repeats.places);
     if (scaling_adapts(&p->params))
         picture_adapt(g, p, likeness, picture);

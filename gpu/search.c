@@ -93,7 +93,7 @@ static struct problem make_problem(struct graph *g, const struct search *s, cons
                               .max_iterations = most_iterations(params, side),
                               .group = side * TIME_COUNT,
                               .updates = s->updates,
-                              .doubts = s->doubts};
+                              .wants_doubts = s->wants_doubts};
     if (averages) {
         problem.arms = s->reference->arms + (size_t)b->y * (size_t)s->p->width + (size_t)b->x;
         problem.arms_width = s->p->width;

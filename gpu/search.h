@@ -22,7 +22,7 @@ struct search {
     struct label_window window; /* of the picture; fraction 0: labels are disparities */
     struct cost_curve curve;    /* to be computed, or NULL */
     uint32_t *updates;          /* struct problem's */
-    bool doubts;                /* struct problem's */
+    bool wants_doubts;          /* struct problem's */
 
     /* The result. */
     struct label_map map;

@@ -41,7 +41,7 @@ struct problem {
     const struct likeness *likeness;   /* of the pictures, or NULL */
     const struct label_window *window; /* of labels (u, v), NULL: labels are disparities */
     int sign;                          /* 1: of the left picture, -1: of the right one */
-    bool doubts;                       /* whether struct label_map's are wanted */
+    bool wants_doubts;                 /* whether struct label_map's are wanted */
     int max_iterations;                /* at the finest level; -1: as many as params says */
     int group;                         /* TIME_COUNT times the side: times count from there on */
     uint32_t *updates; /* FRAME_UPDATES: gets the tiles updated in each half-step of the finest

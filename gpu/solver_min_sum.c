@@ -72,7 +72,7 @@ static void make_level(struct graph *g, const struct problem *p, int l, struct g
                        const uint8_t *kept, struct level *level) {
     *level = (struct level){.grid = grid, .edges = p->edges[l]};
     level->iterations = solver_iterations(p, l, kept);
-    if (l == PRUNED_LEVELS && p->doubts)
+    if (l == PRUNED_LEVELS && p->wants_doubts)
         level->doubts = graph_buffer(g, (size_t)grid.width * (size_t)grid.height);
     if (kept && l < PRUNED_LEVELS) {
         size_t volume = pruned_volume(&grid, PRUNED_BLOCKS);
@@ -162,7 +162,7 @@ static void weigh_nodes(struct graph *g, const struct problem *p, const struct l
 static void sum_costs(struct graph *g, const struct problem *p, const struct level *levels,
                       int count, bool pruned) {
     const struct level *third = &levels[PRUNED_LEVELS];
-    bool weighed = (solver_weighs(p) || p->doubts) && count > PRUNED_LEVELS;
+    bool weighed = (solver_weighs(p) || p->wants_doubts) && count > PRUNED_LEVELS;
     uint16_t *cost = third->cost16; /* of the third finest level, before they are weighed */
     if (weighed)
         cost = graph_buffer(g, grid_volume(&third->grid) * sizeof(*cost));

@@ -208,12 +208,12 @@ enum { EVIDENCE_BLOCKS = 5 }; /* of a multiprocessor */
 
 /* A thread's part of the operands of a row's products: of 16 pixels' vectors, and of the right
  * picture's row, whose vectors begin there. */
-struct vector_row {
+struct row_operands {
     uint4 left[2];
     const uint4 *right;
 };
 
-DEVICE vector_row load_row(const refine_evidence_args &a, int left, int y) {
+DEVICE row_operands load_row(const refine_evidence_args &a, int left, int y) {
     int lane = (int)threadIdx.x % WARP_SIZE, last = a.map.width - 1;
     uint32_t row = (uint32_t)stage_min(y, a.map.height - 1) * (uint32_t)a.map.width * QUARTER;
     const uint4 *from = reinterpret_cast<const uint4 *>(a.left_vectors) + row + lane % 4;
@@ -225,7 +225,7 @@ DEVICE vector_row load_row(const refine_evidence_args &a, int left, int y) {
 
 /* The products with columns first to last of the right picture, outside of which its border
  * repeats. */
-DEVICE void multiply_columns(const vector_row rows[2], int width, int first, int last,
+DEVICE void multiply_columns(const row_operands rows[2], int width, int first, int last,
                              int32_t *products) {
     int lane = (int)threadIdx.x % WARP_SIZE, g = lane / 4;
     products += g * BAND + lane % 4 * 2;
@@ -250,7 +250,7 @@ DEVICE void compare_vectors(const refine_evidence_args &a, int left, int x, int 
                             const int candidate[REFINE_CANDIDATES], int32_t *products,
                             int sum[REFINE_CANDIDATES]) {
     int lane = (int)threadIdx.x % WARP_SIZE, first = INT_MAX, last = 0, width = a.map.width;
-    const vector_row rows[2] = {load_row(a, left, y), load_row(a, left, y + 1)};
+    const row_operands rows[2] = {load_row(a, left, y), load_row(a, left, y + 1)};
     const int32_t *own = products + lane / 2 % 2 * ROW_PRODUCTS + (lane / 4 * 2 + lane % 2) * BAND;
     const auto column = [&](int k) {
         return stage_clamp((16 * x - candidate[k]) >> 4, -1, width - 1);
