@@ -84,14 +84,10 @@ struct block blocks_at(const struct blocks *b, int number) {
     return k;
 }
 
-static int at_level(int length, int level) {
-    return (length + (1 << level) - 1) >> level;
-}
-
 const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struct block *block,
                             int level, const void *map, int pixel_bytes) {
-    int width = at_level(b->width, level), w = at_level(block->width, level),
-        h = at_level(block->height, level);
+    int width = nodes_along(b->width, level), w = nodes_along(block->width, level),
+        h = nodes_along(block->height, level);
     if (blocks_count(b) == 1)
         return map;
     size_t first = (size_t)(block->y >> level) * (size_t)width + (size_t)(block->x >> level);
@@ -106,7 +102,7 @@ const void *blocks_crop_map(struct graph *g, const struct blocks *b, const struc
 
 void blocks_keep_core(struct graph *g, const struct blocks *b, const struct block *block, int level,
                       const void *map, void *whole, int pixel_bytes) {
-    int width = at_level(b->width, level), w = at_level(block->width, level),
+    int width = nodes_along(b->width, level), w = nodes_along(block->width, level),
         core_x = block->core_x >> level, core_y = block->core_y >> level;
     size_t from = (size_t)(core_y - (block->y >> level)) * (size_t)w +
                   (size_t)(core_x - (block->x >> level)),
@@ -116,6 +112,6 @@ void blocks_keep_core(struct graph *g, const struct blocks *b, const struct bloc
                               .source_width = w,
                               .out_width = width,
                               .pixel_bytes = pixel_bytes};
-    graph_stage(g, STAGE_copy_map, &a, at_level(block->core_width, level),
-                at_level(block->core_height, level));
+    graph_stage(g, STAGE_copy_map, &a, nodes_along(block->core_width, level),
+                nodes_along(block->core_height, level));
 }

@@ -57,6 +57,11 @@ STAGE struct grid grid_coarser(const struct grid *g) {
     return grid_make((g->width + 1) / 2, (g->height + 1) / 2, g->space);
 }
 
+/* The nodes of a level, 0 the finest, in a row or column of so many pixels. */
+STAGE int nodes_along(int pixels, int level) {
+    return (pixels + (1 << level) - 1) >> level;
+}
+
 STAGE int stage_min(int a, int b) {
     return a < b ? a : b;
 }

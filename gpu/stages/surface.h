@@ -308,10 +308,6 @@ struct doubt_args {
     int bare; /* whether DOUBT_BARE counts: a learned choice sees what is around a node */
 };
 
-STAGE int doubt_nodes(int side) {
-    return (side + (1 << PRUNED_LEVELS) - 1) >> PRUNED_LEVELS;
-}
-
 STAGE bool is_repeated(const struct doubt_args *a, int x, int y) {
     int columns = agreement_columns(a->width), matched = 0, several = 0,
         last_x = stage_min(x + REPEATED_REACH + 1, columns),
@@ -327,10 +323,10 @@ STAGE bool is_repeated(const struct doubt_args *a, int x, int y) {
 
 /* Whether at least half of the nodes around a tile are DOUBT_REPEATS. */
 STAGE bool nodes_repeat(const struct doubt_args *a, int x, int y) {
-    int columns = doubt_nodes(a->width), nodes = 0, repeats = 0,
+    int columns = nodes_along(a->width, PRUNED_LEVELS), nodes = 0, repeats = 0,
         side = AGREEMENT_STEP >> PRUNED_LEVELS,
         last_x = stage_min(side * (x + REPEATED_REACH + 1), columns),
-        last_y = stage_min(side * (y + REPEATED_REACH + 1), doubt_nodes(a->height));
+        last_y = stage_min(side * (y + REPEATED_REACH + 1), nodes_along(a->height, PRUNED_LEVELS));
     for (int py = stage_max(side * (y - REPEATED_REACH), 0); py < last_y; py++)
         for (int px = stage_max(side * (x - REPEATED_REACH), 0); px < last_x; px++, nodes++)
             repeats += (a->doubts[py * columns + px] & DOUBT_REPEATS) != 0;
@@ -344,7 +340,8 @@ STAGE void stage_doubt(const struct doubt_args *a, int x, int y) {
         for (int px = AGREEMENT_STEP * x; px < stage_min(AGREEMENT_STEP * (x + 1), a->width);
              px++) {
             uint8_t *c = a->confidence + (size_t)(py - a->first_row) * a->width + px;
-            int node = (py >> PRUNED_LEVELS) * doubt_nodes(a->width) + (px >> PRUNED_LEVELS);
+            int node = (py >> PRUNED_LEVELS) * nodes_along(a->width, PRUNED_LEVELS) +
+                       (px >> PRUNED_LEVELS);
             bool bare = a->bare && a->doubts && (a->doubts[node] & DOUBT_BARE);
             int quarters = bare ? 3 : around;
             *c = (uint8_t)(*c - (quarters * stage_max(*c - CHANCE_MATCHED, 0) + 3) / 4);
