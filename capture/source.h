@@ -70,6 +70,7 @@ struct source {
     const char *name;            /* for messages; lives as long as the source */
     int width, height, channels; /* of every pair */
     bool live;                   /* a camera: late frames are dropped, not waited for */
+    bool endless;                /* drawn for ever, which no count says */
     bool has_truth;
     bool rectified; /* the pictures need no rectification: a recording says so */
     /* Files that a recording or a folder of pictures has beside them, then NULL; the source's. */

@@ -114,7 +114,7 @@ static int check_form(struct batch *batch) {
 }
 
 static int run_input(struct batch *batch, struct source *source) {
-    if (source->count < 0 && g_str_has_prefix(source->name, "synth:"))
+    if (source->endless)
         return log_fail(EXIT_USAGE, source->name, "it never ends; say synth:frames=N");
     AUTO(rig_use_close) struct rig_use rig;
     AUTO(matcher_close) struct matcher *matcher = NULL;

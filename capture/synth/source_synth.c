@@ -236,6 +236,7 @@ static struct source *synth_make(const char *spec, const double *value,
         .width = (int)value[SYNTH_WIDTH],
         .height = (int)value[SYNTH_HEIGHT],
         .channels = value[SYNTH_COLOR] != 0 ? 3 : 1,
+        .endless = value[SYNTH_FRAMES] <= 0,
         .has_truth = as_rendered, /* the truth is that of the left view */
         .count = value[SYNTH_FRAMES] > 0 ? (long)value[SYNTH_FRAMES] : -1,
         .rate = value[SYNTH_RATE],
